@@ -1,0 +1,80 @@
+/**
+ * Which of a caller's headers a backend receives: the one strip list, used by every door that forwards.
+ *
+ * @module
+ */
+
+import {
+  canonicalHeaderName,
+  type ForwardCredential,
+  type HeaderPair,
+  HOP_BY_HOP_HEADERS,
+  isIdentityHeader,
+  withoutCookies,
+} from '@sallyport/protocol';
+
+/** What the strip list is made from; one per server, built at start. */
+export interface BackendHeaderPolicy {
+  /** Headers that carry a bearer: both configured names, and `authorization`. Lower case. */
+  readonly bearerHeaders: ReadonlySet<string>;
+  /** Further names from configuration, canonical spelling (`canonicalHeaderName`). */
+  readonly stripHeaders: ReadonlySet<string>;
+  /** Whether a cookie is one of ours: the session, or a sign-in attempt. */
+  readonly isSessionCookie: (name: string) => boolean;
+  readonly isAttemptCookie: (name: string) => boolean;
+}
+
+/**
+ * Selects the headers to forward for one request.
+ *
+ * Drops hop-by-hop fields and those `Connection` names (never an identity header: those are set
+ * after), HTTP/2 pseudo headers, every spelling of an identity name, names with `_` that a backend
+ * could read as one, our own cookies, and credentials the route group does not forward. Does not
+ * touch `host`: the door decides it.
+ *
+ * @param rawHeaders - Node's flat name-value list. Untrusted.
+ * @param identityHeaders - From the admission; empty on an unprotected route.
+ *
+ * @returns Pairs in the caller's order, identity headers last; a repeated name stays repeated.
+ */
+export function selectBackendHeaders(
+  rawHeaders: readonly string[],
+  forwardCredential: ForwardCredential,
+  identityHeaders: readonly HeaderPair[],
+  policy: BackendHeaderPolicy,
+): HeaderPair[] {
+  const named = connectionOptions(rawHeaders);
+  const kept: HeaderPair[] = [];
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const name = (rawHeaders[index] ?? '').toLowerCase();
+    const value = rawHeaders[index + 1] ?? '';
+    if (name.startsWith(':') || HOP_BY_HOP_HEADERS.has(name) || named.has(name)) continue;
+    if (isIdentityHeader(name) || policy.stripHeaders.has(canonicalHeaderName(name))) continue;
+    if (policy.bearerHeaders.has(canonicalHeaderName(name))) {
+      if (forwardCredential === 'bearer' && policy.bearerHeaders.has(name))
+        kept.push([name, value]);
+    } else if (name === 'cookie') {
+      const rest = withoutCookies(
+        value,
+        (cookie) =>
+          policy.isAttemptCookie(cookie) ||
+          (forwardCredential !== 'session' && policy.isSessionCookie(cookie)),
+      );
+      if (rest !== undefined) kept.push([name, rest]);
+    } else {
+      kept.push([name, value]);
+    }
+  }
+  return [...kept, ...identityHeaders];
+}
+
+/** Names listed in `Connection`, which the sender declares hop-by-hop (RFC 9110 section 7.6.1). */
+function connectionOptions(rawHeaders: readonly string[]): ReadonlySet<string> {
+  const named = new Set<string>();
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    if (rawHeaders[index]?.toLowerCase() !== 'connection') continue;
+    for (const option of (rawHeaders[index + 1] ?? '').split(','))
+      named.add(option.trim().toLowerCase());
+  }
+  return named;
+}

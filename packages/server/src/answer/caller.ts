@@ -1,0 +1,66 @@
+/**
+ * What kind of caller a request comes from: the one place that decides between a redirect and a 401.
+ *
+ * @module
+ */
+
+import type { IncomingHttpHeaders } from 'node:http';
+
+/**
+ * `navigation`: a person's page load, which may be redirected. `grpc`: wants trailers-only answers.
+ * `connect`: a Connect RPC, which wants the protocol's own error JSON. `program`: everything else.
+ * `subrequest`: an ingress asks on behalf of a caller; it wants exactly 200, 401, 403 or 503.
+ */
+export type CallerKind = 'navigation' | 'program' | 'grpc' | 'connect' | 'subrequest';
+
+/** The parts of a request that tell who asks. Untrusted. */
+export interface CallerHints {
+  readonly method: string;
+  readonly headers: IncomingHttpHeaders;
+}
+
+/**
+ * Tells the kind of a caller that reached us directly (a subrequest is known by its door, not by its headers).
+ *
+ * `Sec-Fetch-Mode` decides where a browser sends it; without it a GET or HEAD whose Accept names
+ * `text/html` and that carries no `X-Requested-With` counts as a navigation. A caller can lie, and
+ * gains nothing: the kind chooses the shape of a refusal, never whether it is one.
+ *
+ * @see Design section 6; hardening reference section 8 row 54.
+ */
+export function tellCaller({ method, headers }: CallerHints): Exclude<CallerKind, 'subrequest'> {
+  const contentType = headers['content-type'] ?? '';
+  if (contentType.startsWith('application/grpc')) return 'grpc';
+  if (
+    headers['connect-protocol-version'] !== undefined ||
+    contentType.startsWith('application/connect+')
+  )
+    return 'connect';
+  return isPageLoad(method, headers) ? 'navigation' : 'program';
+}
+
+/**
+ * Whether a request was certainly not made by a person's navigation: a fetch, an asset, a WebSocket,
+ * an RPC. Weaker than `tellCaller(…) !== 'navigation'`: a bare HTTP client that says nothing about
+ * itself is not background, so that `/login` still answers it with the requirement's 302.
+ */
+export function isBackground({ method, headers }: CallerHints): boolean {
+  const mode = headers['sec-fetch-mode'];
+  if (mode !== undefined) return mode !== 'navigate';
+  const kind = tellCaller({ method, headers });
+  if (kind === 'grpc' || kind === 'connect') return true;
+  return (
+    headers.upgrade !== undefined || headers['x-requested-with'] !== undefined || !isRead(method)
+  );
+}
+
+function isPageLoad(method: string, headers: IncomingHttpHeaders): boolean {
+  if (!isRead(method) || headers.upgrade !== undefined) return false;
+  const mode = headers['sec-fetch-mode'];
+  if (mode !== undefined) return mode === 'navigate';
+  return headers['x-requested-with'] === undefined && (headers.accept ?? '').includes('text/html');
+}
+
+function isRead(method: string): boolean {
+  return method === 'GET' || method === 'HEAD';
+}

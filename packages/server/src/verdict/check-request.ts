@@ -1,0 +1,19 @@
+/**
+ * What a door hands to the verdict.
+ *
+ * @module
+ */
+
+import type { IncomingHttpHeaders } from 'node:http';
+
+/** One request to decide on, as its door saw it. Untrusted throughout. */
+export interface CheckRequest {
+  /** The original caller's method, not that of a subrequest. */
+  readonly method: string;
+  /** Node's folded headers, names in lower case. */
+  readonly headers: IncomingHttpHeaders;
+  /** Node's flat name-value list, which still shows a header sent twice. */
+  readonly rawHeaders: readonly string[];
+  /** Which of `auth.httpAuthorizationHeader` and `auth.grpcAuthorizationHeader` carries a bearer. */
+  readonly transport: 'http' | 'grpc';
+}
