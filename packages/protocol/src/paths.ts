@@ -6,6 +6,7 @@
 
 /** Endpoints of the requirement, "Endpoints" table. */
 export const PATHS = {
+  root: '/',
   me: '/me',
   login: '/login',
   callback: '/callback',

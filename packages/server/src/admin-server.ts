@@ -1,0 +1,194 @@
+/**
+ * The admin service's authentication, put together from settings and ports.
+ *
+ * @module
+ */
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Answer } from './answer/answer.ts';
+import type { BackendHeaderPolicy } from './answer/backend-headers.ts';
+import { tellCaller } from './answer/caller.ts';
+import { shapeAnswer } from './answer/shape-answer.ts';
+import { createMeDoor } from './doors/me.ts';
+import { describeFailure, type Log } from './observe/log.ts';
+import { createRouter } from './router.ts';
+import { KeyRing, type KeyRingSource } from './session/key-ring.ts';
+import { createCookieSettings } from './session/session-cookie.ts';
+import type { SessionStore } from './session/session-store.ts';
+import { type SessionLifetimes, Sessions } from './session/sessions.ts';
+import { Attempts } from './sign-in/attempt.ts';
+import { createClientAddress } from './sign-in/client-address.ts';
+import type { Schedule } from './sign-in/idp-metadata.ts';
+import { createRateLimit } from './sign-in/rate-limit.ts';
+import type { RelyingParty } from './sign-in/relying-party.ts';
+import type { AccessRules } from './verdict/access.ts';
+import { createCheck } from './verdict/check.ts';
+import type { CheckRequest } from './verdict/check-request.ts';
+import { selectBearerHeaders } from './verdict/credential.ts';
+import { Generation } from './verdict/generation.ts';
+
+/** Settings and ports of {@link createAdminServer}. */
+export interface AdminServerOptions {
+  /** `publicUrl`; only its origin counts. */
+  readonly publicUrl: URL;
+  readonly redirectOrigins: readonly string[];
+  readonly trustedProxies: readonly string[];
+  readonly cookie: { readonly sameSite: 'Lax' | 'None' | undefined; readonly domain: string };
+  readonly lifetimes: SessionLifetimes;
+  readonly bearer: {
+    readonly httpAuthorizationHeader: string;
+    readonly grpcAuthorizationHeader: string;
+    readonly onlyConfiguredHeader: boolean;
+  };
+  readonly access: AccessRules;
+  readonly claimHeaders: readonly string[];
+  readonly stripHeaders: readonly string[];
+  readonly idpQueryParameter: string;
+  readonly rateLimitPerMinute: number;
+  readonly isProtectedPath: (path: string) => boolean;
+  readonly store: SessionStore;
+  readonly keyRing: KeyRingSource;
+  readonly relyingParty: RelyingParty;
+  readonly now: () => number;
+  readonly schedule: Schedule;
+  readonly log: Log;
+}
+
+/** One request as the embedded gateway asks about it. */
+export interface GateRequest extends CheckRequest {
+  /** Path and query of the original request. */
+  readonly target: string;
+  readonly requestId: string;
+}
+
+/** The running authentication, without a listener of its own. */
+export interface AdminServer {
+  /** Serves `/me`, `/login`, `/callback`, `/logout`, the own paths and the health routes. */
+  readonly handler: (req: IncomingMessage, res: ServerResponse) => void;
+  /** The verdict, shaped for whoever asks: what the embedded gateway calls. */
+  readonly answer: (request: GateRequest) => Answer | Promise<Answer>;
+  readonly backendHeaders: BackendHeaderPolicy;
+  isReady(): boolean;
+  close(): void;
+}
+
+const SWEEP_EVERY_MS = 60_000;
+const SWEEP_LIMIT = 500;
+
+/** Puts the parts together. Starts nothing but a sweep of ended sessions once a minute. */
+export function createAdminServer(options: AdminServerOptions): AdminServer {
+  const { publicUrl, store, relyingParty, now, schedule, log } = options;
+  const publicOrigin = publicUrl.origin;
+  const cookies = createCookieSettings(publicUrl, options.cookie.sameSite, options.cookie.domain);
+  const generation = new Generation();
+  const ring = new KeyRing(options.keyRing, {
+    now,
+    onChange: () => {
+      generation.bump();
+      log('info', 'key_ring_read');
+    },
+    onProblem: (cause) => log('error', 'key_ring_unreadable', { failure: describeFailure(cause) }),
+  });
+  const sessions = new Sessions({ store, ring, now, lifetimes: options.lifetimes });
+  const bearerHeaders = selectBearerHeaders(options.bearer);
+  const access = () => options.access;
+  const check = createCheck({
+    publicOrigin,
+    credentials: { sessionCookieName: cookies.sessionName, bearerHeaders },
+    cookies,
+    sessions,
+    store,
+    ring,
+    generation,
+    access,
+    claimHeaders: options.claimHeaders,
+    now,
+    onOutage: (cause) => log('error', 'verdict_undecided', { failure: describeFailure(cause) }),
+  });
+  const me = createMeDoor({ check, publicOrigin });
+  const router = createRouter({
+    signIn: {
+      redirects: { publicOrigin, redirectOrigins: new Set(options.redirectOrigins) },
+      cookies,
+      check,
+      sessions,
+      store,
+      ring,
+      attempts: new Attempts({ ring, cookies, now }),
+      relyingParty,
+      access,
+      claimHeaders: options.claimHeaders,
+      idpQueryParameter: options.idpQueryParameter,
+      isProtectedPath: options.isProtectedPath,
+      log,
+    },
+    clientAddress: createClientAddress(options.trustedProxies),
+    countsAddresses: options.trustedProxies.length > 0,
+    rateLimit: createRateLimit(options.rateLimitPerMinute, now),
+    isReady: () => relyingParty.isReady(),
+    now,
+    log,
+  });
+  let cancelSweep = schedule(SWEEP_EVERY_MS, sweep);
+
+  return {
+    handler: (req, res) => {
+      if (!me(req, res)) router(req, res);
+    },
+    answer(request) {
+      const verdict = check(request);
+      const caller = {
+        kind: tellCaller(request),
+        accept: request.headers.accept,
+        target: request.target,
+        requestId: request.requestId,
+      };
+      return verdict instanceof Promise
+        ? verdict.then((decided) => shapeAnswer(decided, caller, publicOrigin))
+        : shapeAnswer(verdict, caller, publicOrigin);
+    },
+    backendHeaders: {
+      bearerHeaders: new Set([...bearerHeaders.http, ...bearerHeaders.grpc, 'authorization']),
+      stripHeaders: new Set(options.stripHeaders),
+      isSessionCookie: (name) => name === cookies.sessionName,
+      isAttemptCookie: (name) => cookies.attemptNames.includes(name),
+    },
+    isReady: () => relyingParty.isReady(),
+    close() {
+      cancelSweep();
+      relyingParty.close();
+      store.close();
+    },
+  };
+
+  function sweep(): void {
+    store
+      .sweep(SWEEP_LIMIT)
+      .catch((cause: unknown) => log('warn', 'sweep_failed', { failure: describeFailure(cause) }))
+      .finally(() => {
+        cancelSweep = schedule(SWEEP_EVERY_MS, sweep);
+      });
+  }
+}
+
+/**
+ * Serves instead of {@link createAdminServer} when `useAuth` is false: none of `/login`, `/callback`,
+ * `/me` and `/logout` exists.
+ *
+ * An ingress that still asks `/me` gets 404, which nginx turns into an error and never into an
+ * admission.
+ */
+export function createDisabledServer(
+  log: Log,
+): (req: IncomingMessage, res: ServerResponse) => void {
+  const router = createRouter({
+    signIn: undefined,
+    clientAddress: createClientAddress([]),
+    countsAddresses: false,
+    rateLimit: () => ({ ok: true }),
+    isReady: () => true,
+    now: () => 0,
+    log,
+  });
+  return router;
+}

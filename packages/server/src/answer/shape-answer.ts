@@ -1,0 +1,129 @@
+/**
+ * From verdict to answer: alone decides status, headers and body, for every door.
+ *
+ * @module
+ */
+
+import { PATHS } from '@sallyport/protocol';
+import { buildFailurePage, type FailureReason } from '../page/failure-page.ts';
+import type { RefusalReason, Refused, Undecided, Verdict } from '../verdict/verdict.ts';
+import type { Answer, Denial } from './answer.ts';
+import type { CallerKind } from './caller.ts';
+import {
+  NO_STORE_HEADERS,
+  type Problem,
+  toConnectError,
+  toGrpcStatus,
+  toProblemJson,
+} from './problem.ts';
+
+/** Who asks, and for what. Untrusted but for `kind` and `requestId`. */
+export interface Caller {
+  readonly kind: CallerKind;
+  /** The Accept header, whole. */
+  readonly accept: string | undefined;
+  /** Path and query of the original request. */
+  readonly target: string;
+  readonly requestId: string;
+}
+
+const TITLES: Readonly<Record<RefusalReason | Undecided['reason'], string>> = {
+  no_credential: 'Sign in first',
+  session_unknown: 'This session is not known',
+  session_expired: 'This session has ended',
+  ambiguous_credentials: 'More than one credential was sent',
+  bearer_not_accepted: 'This bearer token is not accepted',
+  cross_site: 'Another site may not write here',
+  not_allowed: 'This account may not enter',
+  store_unavailable: 'Sessions cannot be read at the moment',
+};
+
+/**
+ * Shapes the answer to a verdict. Pure.
+ *
+ * A denied navigation is redirected to `/login` with the original path and query escaped, or shown
+ * a page; a program gets 401 or 403 as a problem document, a Connect call its own error, a gRPC call
+ * its status in headers; a subrequest exactly 200, 401, 403 or 503.
+ *
+ * @param publicOrigin - Where `/login` is; never taken from the request.
+ *
+ * @see Requirement, "Ingress annotations on protected routes", rules 2 and 3.
+ */
+export function shapeAnswer(verdict: Verdict, caller: Caller, publicOrigin: string): Answer {
+  if (verdict.outcome !== 'admitted') return shapeDenial(verdict, caller, publicOrigin);
+  const { identity, setCookie } = verdict;
+  return {
+    outcome: 'admitted',
+    identityHeaders: identity.headers,
+    setCookie,
+    body: caller.accept === 'application/json' ? identity.body.snakeCase : identity.body.camelCase,
+  };
+}
+
+/** The address a person signs in at and comes back from. */
+export function loginUrl(publicOrigin: string, target: string): string {
+  return `${publicOrigin}${PATHS.login}?redirect_url=${encodeURIComponent(target.toWellFormed())}`;
+}
+
+function shapeDenial(verdict: Refused | Undecided, caller: Caller, publicOrigin: string): Denial {
+  const status = statusOf(verdict);
+  if (caller.kind === 'navigation') {
+    if (status === 401) {
+      const headers = [
+        ...NO_STORE_HEADERS,
+        ['location', loginUrl(publicOrigin, caller.target)] as const,
+      ];
+      return { outcome: 'denied', status: 302, headers, body: '' };
+    }
+    return denialPage(verdict, status, caller, publicOrigin);
+  }
+  const problem: Problem = {
+    status,
+    reason: verdict.reason,
+    title: TITLES[verdict.reason],
+    requestId: caller.requestId,
+    loginUrl: `${publicOrigin}${PATHS.login}`,
+    retryAfterSeconds: verdict.outcome === 'undecided' ? verdict.retryAfterSeconds : undefined,
+    bearerShown: verdict.reason === 'bearer_not_accepted',
+  };
+  switch (caller.kind) {
+    case 'grpc':
+      return { outcome: 'denied', ...toGrpcStatus(problem) };
+    case 'connect':
+      return { outcome: 'denied', ...toConnectError(problem) };
+    case 'program':
+    case 'subrequest':
+      return { outcome: 'denied', ...toProblemJson(problem) };
+  }
+}
+
+function statusOf(verdict: Refused | Undecided): 401 | 403 | 503 {
+  if (verdict.outcome === 'undecided') return 503;
+  return verdict.reason === 'not_allowed' || verdict.reason === 'cross_site' ? 403 : 401;
+}
+
+function denialPage(
+  verdict: Refused | Undecided,
+  status: 401 | 403 | 503,
+  caller: Caller,
+  publicOrigin: string,
+): Denial {
+  const reason: FailureReason =
+    verdict.reason === 'cross_site' || verdict.reason === 'not_allowed'
+      ? verdict.reason
+      : 'store_unavailable';
+  const account =
+    verdict.outcome === 'refused' && verdict.user !== undefined
+      ? verdict.user.email || verdict.user.subject
+      : undefined;
+  const page = buildFailurePage(reason, {
+    requestId: caller.requestId,
+    ...(account === undefined ? {} : { account }),
+    ...(reason === 'not_allowed' ? { signOutUrl: publicOrigin + PATHS.logout } : {}),
+  });
+  const retry =
+    verdict.outcome === 'undecided'
+      ? [['retry-after', String(verdict.retryAfterSeconds)] as const]
+      : [];
+  return { outcome: 'denied', status, headers: [...page.headers, ...retry], body: page.body };
+}

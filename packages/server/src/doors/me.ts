@@ -1,0 +1,101 @@
+/**
+ * The `/me` door: the check of nginx, ingress-nginx, HAProxy and programs.
+ *
+ * @module
+ */
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type HeaderPair, PATHS } from '@sallyport/protocol';
+import type { Denial } from '../answer/answer.ts';
+import { tellCaller } from '../answer/caller.ts';
+import { NO_STORE_HEADERS } from '../answer/problem.ts';
+import { selectRequestId } from '../answer/request-id.ts';
+import { shapeAnswer } from '../answer/shape-answer.ts';
+import type { Check } from '../verdict/check.ts';
+import type { Identity, Verdict } from '../verdict/verdict.ts';
+
+/** What the door needs. */
+export interface MeDoorOptions {
+  readonly check: Check;
+  readonly publicOrigin: string;
+}
+
+/** A node:http handler that answers or leaves the request to the next one. */
+export type Door = (req: IncomingMessage, res: ServerResponse) => boolean;
+
+/**
+ * Creates the door. It stands in front of the router, because a protected request waits for it.
+ *
+ * Answers exactly 200, 401, 403 or 503, to any method, with at most one Set-Cookie. The method the
+ * cross-site rule looks at comes in `X-Original-Method`; a page of another site cannot send that
+ * header without asking first, so a forged one only concerns its sender.
+ *
+ * @returns A function that answers `true` when the request was for `/me`.
+ */
+export function createMeDoor({ check, publicOrigin }: MeDoorOptions): Door {
+  /** An identity's headers, flat as `writeHead` takes them fastest; lives as long as the identity is remembered. */
+  const prepared = new WeakMap<Identity, readonly [camelCase: string[], snakeCase: string[]]>();
+
+  return function me(req, res) {
+    const url = req.url ?? '';
+    if (url !== PATHS.me && !url.startsWith(`${PATHS.me}?`)) return false;
+    const method = req.headers['x-original-method'];
+    const verdict = check({
+      method: typeof method === 'string' ? method.toUpperCase() : (req.method ?? 'GET'),
+      headers: req.headers,
+      rawHeaders: req.rawHeaders,
+      transport: tellCaller({ method: 'GET', headers: req.headers }) === 'grpc' ? 'grpc' : 'http',
+    });
+    // A check neither throws nor rejects; a failure to write is the listener's to see.
+    if (verdict instanceof Promise) void verdict.then((decided) => write(decided, req, res));
+    else write(verdict, req, res);
+    return true;
+  };
+
+  function write(verdict: Verdict, req: IncomingMessage, res: ServerResponse): void {
+    if (verdict.outcome === 'admitted') {
+      const { identity, setCookie } = verdict;
+      const isSnakeCase = req.headers.accept === 'application/json';
+      const headers = headersOf(identity)[isSnakeCase ? 1 : 0];
+      res.writeHead(200, setCookie === undefined ? headers : [...headers, 'set-cookie', setCookie]);
+      res.end(isSnakeCase ? identity.body.snakeCase : identity.body.camelCase);
+      return;
+    }
+    const caller = {
+      kind: 'subrequest',
+      accept: undefined,
+      target: '/',
+      requestId: selectRequestId(req.headers['x-request-id']),
+    } as const;
+    const answer = shapeAnswer(verdict, caller, publicOrigin);
+    if (answer.outcome === 'denied') writeDenial(answer, res);
+  }
+
+  function headersOf(identity: Identity): readonly [string[], string[]] {
+    let headers = prepared.get(identity);
+    if (headers === undefined) {
+      headers = [
+        flatten(identity, identity.body.camelCase),
+        flatten(identity, identity.body.snakeCase),
+      ];
+      prepared.set(identity, headers);
+    }
+    return headers;
+  }
+}
+
+/** Copies a denial out. */
+export function writeDenial({ status, headers, body }: Denial, res: ServerResponse): void {
+  res.writeHead(status, [...headers, ['content-length', String(Buffer.byteLength(body))]].flat());
+  res.end(body);
+}
+
+function flatten(identity: Identity, body: string): string[] {
+  const headers: readonly HeaderPair[] = [
+    ...NO_STORE_HEADERS,
+    ['content-type', 'application/json'],
+    ['content-length', String(Buffer.byteLength(body))],
+    ...identity.headers,
+  ];
+  return headers.flat();
+}

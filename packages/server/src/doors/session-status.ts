@@ -1,0 +1,56 @@
+/**
+ * `GET /auth/session`: tells a page of ours whether somebody is signed in, and for how long.
+ *
+ * @module
+ */
+
+import { PATHS } from '@sallyport/protocol';
+import type { Check } from '../verdict/check.ts';
+import type { CheckRequest } from '../verdict/check-request.ts';
+
+/** Dependencies of {@link createSessionStatus}. */
+export interface SessionStatusOptions {
+  readonly check: Check;
+  readonly publicOrigin: string;
+  readonly now: () => number;
+}
+
+/**
+ * Creates the endpoint. Always 200 when it can tell, so that a page may ask without an error in its
+ * console; 503 when nobody can. Holds no token and no identity beyond what the page was served with.
+ *
+ * @returns JSON: `authenticated`; with a session `age` and `expires_in` in seconds; else `login_url`.
+ */
+export function createSessionStatus({
+  check,
+  publicOrigin,
+  now,
+}: SessionStatusOptions): (request: CheckRequest) => Promise<Response> {
+  return async function sessionStatus(request) {
+    const verdict = await check(request);
+    const headers = { 'cache-control': 'no-store', 'x-accel-expires': '0' };
+    if (verdict.outcome === 'undecided') {
+      return Response.json(
+        { reason: verdict.reason },
+        { status: 503, headers: { ...headers, 'retry-after': String(verdict.retryAfterSeconds) } },
+      );
+    }
+    if (verdict.outcome === 'refused' || verdict.session === undefined) {
+      return Response.json(
+        { authenticated: false, login_url: publicOrigin + PATHS.login },
+        { headers },
+      );
+    }
+    const { createdAt, endsAt } = verdict.session;
+    const response = Response.json(
+      {
+        authenticated: true,
+        age: Math.floor((now() - createdAt) / 1_000),
+        expires_in: Math.max(0, Math.floor((endsAt - now()) / 1_000)),
+      },
+      { headers },
+    );
+    if (verdict.setCookie !== undefined) response.headers.append('set-cookie', verdict.setCookie);
+    return response;
+  };
+}

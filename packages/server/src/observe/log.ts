@@ -1,0 +1,44 @@
+/**
+ * Port: the structured log, and how a failure is described without giving anything away.
+ *
+ * @module
+ */
+
+/** Values a log line may hold. Never a token, cookie, code, secret or header value. */
+export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/** How loud a line is. `audit` marks a session's transition; it is always written. */
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'audit';
+
+/** Writes one line: an event name, snake_case, and fields. */
+export type Log = (level: LogLevel, event: string, fields?: LogFields) => void;
+
+/** Libraries whose messages are fixed text, by the prefix of their error codes. */
+const FIXED_MESSAGE_CODES =
+  /^(?:SP_|E[A-Z]+$|ERR_SQLITE|ERR_TLS|CERT_|UNABLE_TO|DEPTH_ZERO|SELF_SIGNED|OAUTH_|UND_ERR)/;
+const CAUSES_MAX = 5;
+
+/**
+ * Describes a failure for the log: class, code and message of it and its causes.
+ *
+ * The message of an error is shown only where it is known to be fixed text; a parser's quotes its
+ * input, and an input may be a secret.
+ */
+export function describeFailure(cause: unknown): string {
+  const parts: string[] = [];
+  let error: unknown = cause;
+  while (error instanceof Error && parts.length < CAUSES_MAX) {
+    const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+    const said =
+      FIXED_MESSAGE_CODES.test(code) || isPlainFetchFailure(error) ? `: ${error.message}` : '';
+    parts.push(`${error.name}${code === '' ? '' : ` ${code}`}${said}`);
+    error = error.cause;
+  }
+  return parts.length === 0 ? 'unknown' : parts.join(' <- ');
+}
+
+function isPlainFetchFailure(error: Error): boolean {
+  return (
+    error.name === 'TimeoutError' || error.name === 'AbortError' || error.message === 'fetch failed'
+  );
+}

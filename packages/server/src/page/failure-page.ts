@@ -1,0 +1,142 @@
+/**
+ * A page for each way a person can be kept out: what happened, and what to do.
+ *
+ * @module
+ */
+
+import { type Html, html } from './html.ts';
+import { buildPage, type Page } from './page.ts';
+
+/** What kept the person out. Stable: shown on the page, in the log and as a metric label. */
+export type FailureReason =
+  | 'attempt_gone'
+  | 'bad_request'
+  | 'cookies_blocked'
+  | 'cross_site'
+  | 'idp_refused'
+  | 'idp_unreachable'
+  | 'not_allowed'
+  | 'rate_limited'
+  | 'store_unavailable'
+  | 'token_invalid'
+  | 'unexpected';
+
+/** What a failure page may say beyond its fixed text. */
+export interface FailureDetails {
+  /** Lets an operator find the log line. */
+  readonly requestId: string;
+  /** Where "try again" leads: our own `/login` with the target. Absent where trying again cannot help. */
+  readonly retryUrl?: string;
+  /** Leads to the sign-out confirmation, to come back as somebody else. */
+  readonly signOutUrl?: string;
+  /** The account that was refused, as the IdP names it. Untrusted text. */
+  readonly account?: string;
+  /** The IdP's error code and words. Untrusted text, shown only for an attempt this browser made. */
+  readonly idpError?: { readonly code: string; readonly description: string };
+}
+
+interface Wording {
+  readonly status: 400 | 403 | 429 | 500 | 502 | 503;
+  readonly title: string;
+  readonly what: string;
+  readonly todo: string;
+}
+
+const WORDING: Readonly<Record<FailureReason, Wording>> = {
+  attempt_gone: {
+    status: 400,
+    title: 'This sign-in is no longer open',
+    what: 'It took longer than ten minutes, was finished in another tab, or was started in another browser.',
+    todo: 'Start again; it takes a moment when you are still signed in at the identity provider.',
+  },
+  bad_request: {
+    status: 400,
+    title: 'This link is not complete',
+    what: 'The address holds a parameter that is missing, repeated or not understood.',
+    todo: 'Go back to the page you wanted and open it again.',
+  },
+  cookies_blocked: {
+    status: 400,
+    title: 'Your browser did not return our cookie',
+    what: 'Signing in needs one cookie of this site. It was set twice and came back neither time.',
+    todo: 'Allow cookies for this site, leave a private window that blocks them, or check that the address is spelt the way the operator configured it. Then try again.',
+  },
+  cross_site: {
+    status: 403,
+    title: 'Another site asked for this',
+    what: 'A page of another site tried to change something in your name. Nothing was changed.',
+    todo: 'If you meant to do it, open the page here and repeat it.',
+  },
+  idp_refused: {
+    status: 403,
+    title: 'The identity provider did not sign you in',
+    what: 'It answered the sign-in with an error.',
+    todo: 'Try again. If it keeps happening, show this page to whoever runs this platform.',
+  },
+  idp_unreachable: {
+    status: 503,
+    title: 'The identity provider cannot be reached',
+    what: 'This platform cannot talk to it at the moment, so nobody can sign in. People who are signed in stay signed in.',
+    todo: 'Try again in a minute. If it keeps happening, show this page to whoever runs this platform.',
+  },
+  not_allowed: {
+    status: 403,
+    title: 'You are signed in, but not allowed in',
+    what: 'The identity provider confirmed who you are. The rules of this platform do not admit this account.',
+    todo: 'Ask whoever runs this platform for access, or sign in with another account.',
+  },
+  rate_limited: {
+    status: 429,
+    title: 'Too many sign-ins in a short time',
+    what: 'So many were started from here that we paused for a moment.',
+    todo: 'Wait a minute, then try again.',
+  },
+  store_unavailable: {
+    status: 503,
+    title: 'Sessions cannot be read at the moment',
+    what: 'We cannot tell whether you are signed in, so we let nobody through. Your session is not lost.',
+    todo: 'Try again in a moment. If it keeps happening, show this page to whoever runs this platform.',
+  },
+  token_invalid: {
+    status: 502,
+    title: 'The identity provider sent something we cannot accept',
+    what: 'Its answer did not pass the checks that keep others from signing in as you.',
+    todo: 'Try again. If it keeps happening, show this page to whoever runs this platform: the log names the check.',
+  },
+  unexpected: {
+    status: 500,
+    title: 'Something went wrong here',
+    what: 'This is a fault of ours, not of yours. Nobody was let in by it.',
+    todo: 'Try again. If it keeps happening, show this page to whoever runs this platform.',
+  },
+};
+
+const IDP_TEXT_MAX_LENGTH = 300;
+
+/** The status a failure is sent with. */
+export function failureStatus(reason: FailureReason): Wording['status'] {
+  return WORDING[reason].status;
+}
+
+/** Builds the page for a failure. */
+export function buildFailurePage(reason: FailureReason, details: FailureDetails): Page {
+  const { title, what, todo } = WORDING[reason];
+  const { requestId, retryUrl, signOutUrl, account, idpError } = details;
+  const parts: Html[] = [html`<p>${what}</p>`];
+  if (account !== undefined) parts.push(html`<p>Account: <strong>${account}</strong></p>`);
+  if (idpError !== undefined) {
+    const description = idpError.description.slice(0, IDP_TEXT_MAX_LENGTH);
+    parts.push(
+      html`<p>It said: <code>${idpError.code}</code>${description === '' ? '' : ` – ${description}`}</p>`,
+    );
+  }
+  parts.push(html`<p>${todo}</p>`);
+  if (signOutUrl !== undefined)
+    parts.push(html`<p><a class="act" href="${signOutUrl}">Use another account</a></p>`);
+  if (retryUrl !== undefined)
+    parts.push(html`<p><a class="act" href="${retryUrl}">Try again</a></p>`);
+  parts.push(
+    html`<p class="dim">Reason <code>${reason}</code>, request <code>${requestId}</code></p>`,
+  );
+  return buildPage(title, html`${parts}`);
+}

@@ -1,0 +1,79 @@
+/**
+ * The frame of every page: self-contained, no script, dark and light, readable without a mouse or a screen.
+ *
+ * @module
+ */
+
+import { createHash } from 'node:crypto';
+import type { HeaderPair } from '@sallyport/protocol';
+import { type Html, html } from './html.ts';
+
+/** A page ready to send. */
+export interface Page {
+  readonly headers: readonly HeaderPair[];
+  readonly body: string;
+}
+
+const STYLE = `
+:root{color-scheme:light dark;--ground:#f4f5f7;--card:#fff;--text:#1b1f26;--dim:#5a6372;--line:#d9dde3;--accent:#1f5fbf;--on-accent:#fff;--code:#eef0f3}
+@media (prefers-color-scheme:dark){:root{--ground:#12151a;--card:#1b2027;--text:#e8ebf0;--dim:#a0a9b8;--line:#323a46;--accent:#7fb0ff;--on-accent:#0d1420;--code:#252c36}}
+*{box-sizing:border-box}
+body{margin:0;min-height:100vh;display:grid;place-items:center;padding:1.25rem;background:var(--ground);color:var(--text);font:1rem/1.55 system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif}
+main{width:100%;max-width:32rem;background:var(--card);border:1px solid var(--line);border-radius:.75rem;padding:2rem;overflow-wrap:anywhere}
+h1{margin:0 0 .75rem;font-size:1.35rem;line-height:1.3}
+p{margin:0 0 1rem}
+.dim{color:var(--dim);font-size:.9rem}
+.dim:last-child{margin:1.5rem 0 0;padding-top:1rem;border-top:1px solid var(--line)}
+code{background:var(--code);border-radius:.3rem;padding:.1rem .35rem;font-size:.9em}
+.act{display:inline-block;font:inherit;font-weight:600;text-decoration:none;border:0;border-radius:.5rem;padding:.6rem 1.1rem;background:var(--accent);color:var(--on-accent);cursor:pointer}
+.act:focus-visible,a:focus-visible{outline:3px solid var(--accent);outline-offset:3px}
+form{margin:0 0 .25rem}
+`;
+const STYLE_SOURCE = `'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`;
+
+/**
+ * Builds a page.
+ *
+ * @param title - Said in the tab and as the heading.
+ * @param content - What follows the heading.
+ * @param formTargets - Further origins a form of this page may end up at: browsers hold `form-action`
+ *   against the redirects that follow a submission as well.
+ */
+export function buildPage(title: string, content: Html, formTargets: readonly string[] = []): Page {
+  const policy = [
+    "default-src 'none'",
+    `style-src ${STYLE_SOURCE}`,
+    `form-action ${["'self'", ...formTargets].join(' ')}`,
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+  // The style is put in after escaping: its hash is over these very characters.
+  const body = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<style>`;
+  const rest = html`</style>
+</head>
+<body>
+<main>
+<h1>${title}</h1>
+${content}
+</main>
+</body>
+</html>
+`;
+  return {
+    headers: [
+      ['content-type', 'text/html; charset=utf-8'],
+      ['content-security-policy', policy],
+      ['x-content-type-options', 'nosniff'],
+      ['referrer-policy', 'no-referrer'],
+      ['cache-control', 'no-store'],
+      ['x-accel-expires', '0'],
+    ],
+    body: body.toString() + STYLE + rest.toString(),
+  };
+}

@@ -1,0 +1,43 @@
+/**
+ * The pages of signing out: the question, and the result.
+ *
+ * @module
+ */
+
+import { html } from './html.ts';
+import { buildPage, type Page } from './page.ts';
+
+/**
+ * Asks whether to sign out, for a request that another site could have made.
+ *
+ * @param action - Our own `/logout`, target included.
+ * @param idpOrigin - Where the browser is sent afterwards; `form-action` must allow it.
+ */
+export function buildSignOutQuestionPage(action: string, idpOrigin: string | undefined): Page {
+  return buildPage(
+    'Sign out?',
+    html`<p>You are about to sign out of this platform and of its identity provider.</p>
+<form method="post" action="${action}"><button class="act" type="submit">Sign out</button></form>
+<p class="dim">We ask because this request did not come from a page of ours.</p>`,
+    idpOrigin === undefined ? [] : [idpOrigin],
+  );
+}
+
+/**
+ * Says that the person is signed out. Never starts a sign-in by itself.
+ *
+ * @param signInUrl - Where "sign in again" leads.
+ * @param atIdp - Whether the identity provider was told: if not, its own session may still stand.
+ */
+export function buildSignedOutPage(signInUrl: string, atIdp: boolean): Page {
+  return buildPage(
+    'You are signed out',
+    html`<p>${
+      atIdp
+        ? 'Your session here has ended.'
+        : 'Your session here has ended. The identity provider could not be told, so you may still be signed in there.'
+    }</p>
+<p><a class="act" href="${signInUrl}">Sign in again</a></p>
+<p class="dim">On a shared computer, close the browser as well.</p>`,
+  );
+}

@@ -1,0 +1,159 @@
+/**
+ * Every route but `/me`, on Hono: translates requests, holds back the impatient, catches what fails.
+ *
+ * @module
+ */
+
+import { hash } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { getRequestListener, type HttpBindings } from '@hono/node-server';
+import { PATHS, readCookies, SallyportError } from '@sallyport/protocol';
+import { type Context, Hono } from 'hono';
+import { isBackground } from './answer/caller.ts';
+import { toProblemJson } from './answer/problem.ts';
+import { selectRequestId } from './answer/request-id.ts';
+import { createSessionStatus } from './doors/session-status.ts';
+import { describeFailure, type Log } from './observe/log.ts';
+import type { FailureReason } from './page/failure-page.ts';
+import { createCallback } from './sign-in/callback.ts';
+import { addressBlock, type ClientAddress } from './sign-in/client-address.ts';
+import { createLogin } from './sign-in/login.ts';
+import { createLogout } from './sign-in/logout.ts';
+import type { RateLimit } from './sign-in/rate-limit.ts';
+import type { SignInDependencies } from './sign-in/sign-in-dependencies.ts';
+import { type SignInRequest, showFailure } from './sign-in/sign-in-request.ts';
+
+/** What the routes are made from. */
+export interface RouterOptions {
+  /** Absent when `useAuth` is false: none of the sign-in routes exists then. */
+  readonly signIn: SignInDependencies | undefined;
+  readonly clientAddress: ClientAddress;
+  /** Whether a client address means anything: without trusted proxies everybody may share one. */
+  readonly countsAddresses: boolean;
+  readonly rateLimit: RateLimit;
+  /** Whether the IdP's metadata is there and the store answers. */
+  readonly isReady: () => boolean;
+  readonly now: () => number;
+  readonly log: Log;
+}
+
+type Env = { Bindings: HttpBindings };
+
+/** Creates the listener for every route but `/me`. */
+export function createRouter(
+  options: RouterOptions,
+): (req: IncomingMessage, res: ServerResponse) => void {
+  const { signIn, log } = options;
+  const app = new Hono<Env>();
+
+  app.get(PATHS.healthz, (context) =>
+    context.json({ status: 'ok' }, 200, { 'cache-control': 'no-store' }),
+  );
+  app.get(PATHS.readyz, (context) => {
+    const ready = options.isReady();
+    return context.json({ status: ready ? 'ready' : 'not_ready' }, ready ? 200 : 503, {
+      'cache-control': 'no-store',
+    });
+  });
+
+  if (signIn !== undefined) {
+    const endpoints = {
+      [PATHS.login]: createLogin(signIn),
+      [PATHS.callback]: createCallback(signIn),
+      [PATHS.logout]: createLogout(signIn),
+    };
+    for (const [path, endpoint] of Object.entries(endpoints)) {
+      app.all(path, async (context) => {
+        const request = toSignInRequest(context);
+        const held = holdBack(request);
+        if (held !== undefined) return fail(request, 'rate_limited', held);
+        try {
+          return await endpoint(request);
+        } catch (cause) {
+          return failed(request, cause);
+        }
+      });
+    }
+    const sessionStatus = createSessionStatus({
+      check: signIn.check,
+      publicOrigin: signIn.redirects.publicOrigin,
+      now: options.now,
+    });
+    app.get(PATHS.session, (context) =>
+      sessionStatus({ ...toSignInRequest(context), transport: 'http' }),
+    );
+  }
+
+  app.notFound((context) =>
+    context.json({ status: 404, title: 'No such route' }, 404, { 'cache-control': 'no-store' }),
+  );
+  app.onError((cause, context) => failed(toSignInRequest(context), cause));
+  return getRequestListener(app.fetch, { overrideGlobalObjects: false });
+
+  function toSignInRequest(context: Context<Env>): SignInRequest {
+    const { incoming } = context.env;
+    const forwardedFor = incoming.headers['x-forwarded-for'];
+    return {
+      method: incoming.method ?? 'GET',
+      query: new URL(context.req.url).searchParams,
+      headers: incoming.headers,
+      rawHeaders: incoming.rawHeaders,
+      address: options.clientAddress(
+        incoming.socket.remoteAddress,
+        Array.isArray(forwardedFor) ? forwardedFor.join(',') : forwardedFor,
+      ),
+      requestId: selectRequestId(incoming.headers['x-request-id']),
+    };
+  }
+
+  /** Seconds to wait, when this client or session asks too often. */
+  function holdBack({ address, headers }: SignInRequest): number | undefined {
+    const session =
+      signIn === undefined ? undefined : readCookies(headers.cookie, signIn.cookies.sessionName)[0];
+    const keys = [
+      ...(options.countsAddresses ? [`address ${addressBlock(address)}`] : []),
+      ...(session === undefined ? [] : [`session ${hash('sha256', session, 'base64url')}`]),
+    ];
+    for (const key of keys) {
+      const turn = options.rateLimit(key);
+      if (!turn.ok) return turn.retryAfterSeconds;
+    }
+    return undefined;
+  }
+
+  /** The one place where a thrown failure becomes an answer. It never admits. */
+  function failed(request: SignInRequest, cause: unknown): Response {
+    log('error', 'request_failed', {
+      failure: describeFailure(cause),
+      requestId: request.requestId,
+    });
+    if (cause instanceof SallyportError)
+      return fail(request, 'store_unavailable', cause.retryAfterSeconds ?? 5);
+    return fail(request, 'unexpected', undefined);
+  }
+
+  function fail(
+    request: SignInRequest,
+    reason: FailureReason,
+    retryAfterSeconds: number | undefined,
+  ): Response {
+    const { requestId } = request;
+    if (!isBackground(request)) {
+      return showFailure(
+        reason,
+        { requestId },
+        retryAfterSeconds === undefined ? {} : { retryAfterSeconds },
+      );
+    }
+    const { status, headers, body } = toProblemJson({
+      status: reason === 'rate_limited' ? 429 : 503,
+      reason,
+      title: 'This cannot be answered at the moment',
+      requestId,
+      loginUrl: '',
+      retryAfterSeconds: retryAfterSeconds ?? 5,
+      bearerShown: false,
+    });
+    return new Response(body, { status, headers: headers.map(([name, value]) => [name, value]) });
+  }
+}

@@ -1,0 +1,146 @@
+/**
+ * The key ring as a file: made at first use, read by every process, rotated by adding a key.
+ *
+ * @module
+ */
+
+import { randomBytes } from 'node:crypto';
+import {
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import type { KeyRingSource, RingKey } from './key-ring.ts';
+
+/** How long a new key waits before it seals, so that every replica has read it by then. */
+export const SEALS_AFTER_MS = 600_000;
+const KEY_BYTES = 32;
+const RING_MAX_BYTES = 65_536;
+const RING_MAX_KEYS = 64;
+
+/**
+ * Opens the ring in a file, and makes the file with one key when there is none.
+ *
+ * Of several processes that start at once exactly one creates the file; the others read it. The file
+ * is written whole and linked into place, mode 0600, so that nobody ever reads half a ring.
+ *
+ * @param path - The ring file; its folder is created with mode 0700.
+ */
+export function createKeyRingFile(path: string, now: () => number): KeyRingSource {
+  return {
+    read() {
+      const version = versionOf(path) ?? create(path, now());
+      return { version, keys: parseRing(readFileSync(path, 'utf8')) };
+    },
+    version: () => versionOf(path) ?? '',
+  };
+}
+
+/**
+ * Adds a key that will seal from ten minutes on, and gives the older ones an end.
+ *
+ * @param path - An existing ring file.
+ * @param longestSealedMs - How long anything sealed by an older key may have to be opened: the absolute session lifetime.
+ *
+ * @returns The new key's id.
+ * @throws When the file cannot be read, parsed or written.
+ */
+export function rotateKeyRingFile(path: string, now: number, longestSealedMs: number): string {
+  const added = createKey(now + SEALS_AFTER_MS);
+  const opensUntil = added.sealsFrom + longestSealedMs + SEALS_AFTER_MS;
+  const kept = parseRing(readFileSync(path, 'utf8'))
+    .filter((key) => key.opensUntil === undefined || key.opensUntil > now)
+    .map((key) => (key.opensUntil === undefined ? { ...key, opensUntil } : key));
+  const draft = writeDraft(path, [...kept, added]);
+  renameSync(draft, path);
+  return added.kid;
+}
+
+/**
+ * Parses the ring file.
+ *
+ * @throws {TypeError} When it is not a ring; the message never shows its content.
+ */
+export function parseRing(text: string): readonly RingKey[] {
+  if (text.length > RING_MAX_BYTES) throw new TypeError('key ring: the file is too large');
+  let document: unknown;
+  try {
+    document = JSON.parse(text);
+  } catch {
+    // The parser's own message quotes the text, which holds keys.
+    throw new TypeError('key ring: the file is not JSON');
+  }
+  const keys = isObject(document) ? document['keys'] : undefined;
+  if (!Array.isArray(keys) || keys.length === 0 || keys.length > RING_MAX_KEYS) {
+    throw new TypeError('key ring: "keys" is not a list of 1 to 64 keys');
+  }
+  const ring = keys.map(parseKey);
+  if (new Set(ring.map((key) => key.kid)).size !== ring.length)
+    throw new TypeError('key ring: a "kid" repeats');
+  return ring;
+}
+
+function parseKey(entry: unknown, index: number): RingKey {
+  if (!isObject(entry)) throw new TypeError(`key ring: keys[${index}] is not an object`);
+  const { kid, key, sealsFrom, opensUntil } = entry;
+  if (typeof kid !== 'string' || !/^[A-Za-z0-9_-]{8}$/.test(kid))
+    throw new TypeError(`key ring: keys[${index}].kid is not 8 base64url characters`);
+  if (typeof key !== 'string' || Buffer.from(key, 'base64url').length !== KEY_BYTES)
+    throw new TypeError(`key ring: keys[${index}].key is not 32 bytes in base64url`);
+  const seals = Date.parse(String(sealsFrom));
+  const opens = opensUntil === undefined ? undefined : Date.parse(String(opensUntil));
+  if (Number.isNaN(seals) || Number.isNaN(opens))
+    throw new TypeError(`key ring: keys[${index}] has a time that is not ISO 8601`);
+  return { kid, key, sealsFrom: seals, ...(opens === undefined ? {} : { opensUntil: opens }) };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+function createKey(sealsFrom: number): RingKey {
+  return {
+    kid: randomBytes(6).toString('base64url'),
+    key: randomBytes(KEY_BYTES).toString('base64url'),
+    sealsFrom,
+  };
+}
+
+function create(path: string, now: number): string {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const draft = writeDraft(path, [createKey(now)]);
+  try {
+    linkSync(draft, path);
+  } catch (error) {
+    if (!isObject(error) || error['code'] !== 'EEXIST') throw error;
+  } finally {
+    unlinkSync(draft);
+  }
+  return versionOf(path) ?? '';
+}
+
+function writeDraft(path: string, keys: readonly RingKey[]): string {
+  const draft = `${path}.${randomBytes(6).toString('hex')}`;
+  const entries = keys.map(({ kid, key, sealsFrom, opensUntil }) => ({
+    kid,
+    key,
+    sealsFrom: new Date(sealsFrom).toISOString(),
+    ...(opensUntil === undefined ? {} : { opensUntil: new Date(opensUntil).toISOString() }),
+  }));
+  writeFileSync(draft, `${JSON.stringify({ keys: entries }, null, 2)}\n`, {
+    mode: 0o600,
+    flush: true,
+  });
+  return draft;
+}
+
+/** Inode, size and time together change with every swap, also the symlink swap of a mounted Secret. */
+function versionOf(path: string): string | undefined {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat === undefined ? undefined : `${stat.ino}.${stat.size}.${stat.mtimeMs}`;
+}

@@ -1,0 +1,101 @@
+/**
+ * The session cookie: which name and attributes it has, and what its value means.
+ *
+ * @module
+ */
+
+import { randomBytes } from 'node:crypto';
+import { type CookieAttributes, serializeSetCookie } from '@sallyport/protocol';
+
+/** The session's id and the secret that opens its tokens, as one cookie value holds them. */
+export interface SessionHandle {
+  /** 48 random bits: a row number, not a secret. */
+  readonly id: number;
+  /** 32 random bytes. Secret: whoever has it is signed in. */
+  readonly secret: Buffer;
+}
+
+/** Name and attributes of our cookies, fixed at start from `publicUrl` and `auth.userAuth.cookieSetting`. */
+export interface CookieSettings {
+  readonly sessionName: string;
+  /** The four sign-in attempt cookies. */
+  readonly attemptNames: readonly string[];
+  readonly attributes: Omit<CookieAttributes, 'maxAgeSeconds'>;
+}
+
+const ID_BYTES = 6;
+const SECRET_BYTES = 32;
+const VALUE = /^[A-Za-z0-9_-]{8}\.[A-Za-z0-9_-]{43}$/;
+const ATTEMPT_SLOTS = 4;
+
+/**
+ * Chooses cookie names and attributes.
+ *
+ * Over https the name carries `__Host-`, which no sibling domain can plant; a configured domain
+ * leaves `__Secure-`; plain http (loopback only) can have neither, nor `Secure`.
+ *
+ * @param sameSite - From `sameSitePolicy`; absent sends no attribute.
+ * @param domain - From `cookieSetting.domain`; empty for none, as the requirement has it.
+ *
+ * @see [RFC 6265bis section 4.1.3](https://www.ietf.org/archive/id/draft-ietf-httpbis-rfc6265bis-20.html#section-4.1.3) cookie name prefixes
+ */
+export function createCookieSettings(
+  publicUrl: URL,
+  sameSite: 'Lax' | 'None' | undefined,
+  domain: string,
+): CookieSettings {
+  const secure = publicUrl.protocol === 'https:';
+  const prefix = secure ? (domain === '' ? '__Host-' : '__Secure-') : '';
+  return {
+    sessionName: `${prefix}core_session`,
+    attemptNames: Array.from({ length: ATTEMPT_SLOTS }, (_, slot) => `${prefix}core_login_${slot}`),
+    attributes: {
+      secure,
+      ...(sameSite === undefined ? {} : { sameSite }),
+      ...(domain === '' ? {} : { domain }),
+    },
+  };
+}
+
+/** Draws a new handle from the system's random source. */
+export function createSessionHandle(): SessionHandle {
+  return { id: randomBytes(ID_BYTES).readUIntBE(0, ID_BYTES), secret: randomBytes(SECRET_BYTES) };
+}
+
+/** Writes a handle as the cookie's value, 52 characters. */
+export function formatSessionHandle({ id, secret }: SessionHandle): string {
+  const bytes = Buffer.alloc(ID_BYTES);
+  bytes.writeUIntBE(id, 0, ID_BYTES);
+  return `${bytes.toString('base64url')}.${secret.toString('base64url')}`;
+}
+
+/**
+ * Parses a cookie value.
+ *
+ * @param value - Untrusted.
+ *
+ * @returns `undefined` for anything but the one spelling {@link formatSessionHandle} gives: base64url
+ *   has several spellings of the same bytes, and only one of them may count.
+ */
+export function parseSessionHandle(value: string): SessionHandle | undefined {
+  if (!VALUE.test(value)) return undefined;
+  const handle = {
+    id: Buffer.from(value.slice(0, 8), 'base64url').readUIntBE(0, ID_BYTES),
+    secret: Buffer.from(value.slice(9), 'base64url'),
+  };
+  return formatSessionHandle(handle) === value ? handle : undefined;
+}
+
+/** Set-Cookie for a session that may idle for so long. */
+export function setSessionCookie(
+  settings: CookieSettings,
+  value: string,
+  maxAgeSeconds: number,
+): string {
+  return serializeSetCookie(settings.sessionName, value, { ...settings.attributes, maxAgeSeconds });
+}
+
+/** Set-Cookie that deletes the session cookie; the attributes must match those it was set with. */
+export function clearSessionCookie(settings: CookieSettings): string {
+  return serializeSetCookie(settings.sessionName, '', { ...settings.attributes, maxAgeSeconds: 0 });
+}

@@ -1,0 +1,151 @@
+/**
+ * What a session remembers, and how that becomes the two sealed parts of a stored session.
+ *
+ * @module
+ */
+
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { JsonValue, Principal, UserRecord } from '@sallyport/protocol';
+import type { KeyRing } from './key-ring.ts';
+import { open, seal } from './seal.ts';
+import type { SessionHandle } from './session-cookie.ts';
+import type { StoredSession } from './session-store.ts';
+
+/** Everything about a session but its tokens. Times in epoch milliseconds. */
+export interface Session {
+  readonly id: number;
+  readonly generation: number;
+  readonly principal: Principal;
+  readonly user: UserRecord;
+  /** Claims the access rules look at, kept by allow-list. */
+  readonly claims: Readonly<Record<string, JsonValue>>;
+  /** The IdP's session id, when it gave one (OIDC Back-Channel Logout). */
+  readonly sid: string | undefined;
+  readonly createdAt: number;
+  readonly absoluteEnd: number;
+  readonly idleMs: number;
+  readonly lastUsedAt: number;
+  /** When the IdP should be asked again; `undefined` without a refresh token. */
+  readonly revalidateAt: number | undefined;
+  /** Where the sign-in came from; empty when unknown. */
+  readonly address: string;
+  readonly browser: string;
+}
+
+/** The IdP's tokens; nobody but the holder of the cookie can have them opened. */
+export interface SessionTokens {
+  readonly idToken: string;
+  readonly accessToken: string;
+  readonly refreshToken: string | undefined;
+}
+
+/** Version of both sealed parts; the one before is still opened for one release. */
+const RECORD_VERSION = 1;
+
+/** Seals a session for the store. */
+export function toStoredSession(
+  ring: KeyRing,
+  session: Session,
+  tokens: SessionTokens,
+  handle: SessionHandle,
+): StoredSession {
+  const { id, generation, lastUsedAt, ...kept } = session;
+  const secretHash = hashSecret(handle.secret).toString('base64url');
+  return {
+    id,
+    generation,
+    metadata: seal(
+      ring,
+      metadataContext(id, generation),
+      JSON.stringify({ v: RECORD_VERSION, secretHash, ...kept }),
+    ),
+    tokens: seal(
+      ring,
+      tokensContext(id, generation, handle.secret),
+      JSON.stringify({ v: RECORD_VERSION, ...tokens }),
+    ),
+    lastUsedAt,
+    absoluteEnd: session.absoluteEnd,
+    idleMs: session.idleMs,
+    principalKey: hashKey('principal', session.principal.issuer, session.principal.subject),
+    sidKey:
+      session.sid === undefined ? undefined : hashKey('sid', session.principal.issuer, session.sid),
+  };
+}
+
+/**
+ * Opens a stored session for the holder of a cookie.
+ *
+ * Does not look at the time: an ended session opens as well.
+ *
+ * @returns `undefined` alike for a wrong secret, an unknown key, a changed or moved record and an
+ *   unknown version.
+ */
+export function openSession(
+  ring: KeyRing,
+  stored: StoredSession,
+  handle: SessionHandle,
+): Session | undefined {
+  const plain = open(ring, metadataContext(stored.id, stored.generation), stored.metadata);
+  if (plain === undefined) return undefined;
+  // Authenticated by the seal, so its shape is what this file wrote.
+  const { v, secretHash, ...kept } = JSON.parse(plain) as { v: number; secretHash: string } & Omit<
+    Session,
+    'id' | 'generation' | 'lastUsedAt'
+  >;
+  if (v !== RECORD_VERSION) return undefined;
+  if (!timingSafeEqual(Buffer.from(secretHash, 'base64url'), hashSecret(handle.secret)))
+    return undefined;
+  return {
+    ...kept,
+    sid: kept.sid,
+    revalidateAt: kept.revalidateAt,
+    id: stored.id,
+    generation: stored.generation,
+    lastUsedAt: stored.lastUsedAt,
+  };
+}
+
+/** Opens the tokens of a session; `undefined` as in {@link openSession}. */
+export function openTokens(
+  ring: KeyRing,
+  stored: StoredSession,
+  handle: SessionHandle,
+): SessionTokens | undefined {
+  const plain = open(
+    ring,
+    tokensContext(stored.id, stored.generation, handle.secret),
+    stored.tokens,
+  );
+  if (plain === undefined) return undefined;
+  const { v, idToken, accessToken, refreshToken } = JSON.parse(plain) as {
+    v: number;
+  } & SessionTokens;
+  return v === RECORD_VERSION ? { idToken, accessToken, refreshToken } : undefined;
+}
+
+/** Epoch milliseconds at which a session ends if it is not used again. */
+export function sessionEnd({
+  lastUsedAt,
+  idleMs,
+  absoluteEnd,
+}: Pick<Session, 'lastUsedAt' | 'idleMs' | 'absoluteEnd'>): number {
+  return Math.min(lastUsedAt + idleMs, absoluteEnd);
+}
+
+function metadataContext(id: number, generation: number) {
+  return { purpose: 'session-metadata', binding: `${id}/${generation}` } as const;
+}
+
+function tokensContext(id: number, generation: number, secret: Buffer) {
+  return { purpose: 'session-tokens', binding: `${id}/${generation}`, secret } as const;
+}
+
+function hashSecret(secret: Buffer): Buffer {
+  return createHash('sha256').update(secret).digest();
+}
+
+/** JSON keeps the parts apart: no two pairs of strings give the same text. */
+function hashKey(...parts: readonly string[]): Buffer {
+  return createHash('sha256').update(JSON.stringify(parts)).digest().subarray(0, 16);
+}

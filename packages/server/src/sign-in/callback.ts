@@ -1,0 +1,211 @@
+/**
+ * `GET /callback`: the IdP sends the browser back; the code becomes a session.
+ *
+ * @module
+ */
+
+import { createHash } from 'node:crypto';
+import { PATHS, readCookies, selectRedirectTarget } from '@sallyport/protocol';
+import { describeFailure } from '../observe/log.ts';
+import { setSessionCookie } from '../session/session-cookie.ts';
+import { findAccessRefusal, selectAccessClaims } from '../verdict/access.ts';
+import { prepareIdentity } from '../verdict/identity.ts';
+import { ATTEMPT_LIFE_MS, type Attempt, type AttemptState } from './attempt.ts';
+import { retryUrl, startAttempt } from './login.ts';
+import type { ExchangedTokens, ExchangeRefusal } from './relying-party.ts';
+import type { SignInDependencies } from './sign-in-dependencies.ts';
+import {
+  redirectTo,
+  refuseMethod,
+  type SignInRequest,
+  showFailure,
+  singleParameter,
+} from './sign-in-request.ts';
+import { toUserPrincipal, toUserRecord } from './user-record.ts';
+
+/** Parameters that decide something; RFC 6749 section 3.1 forbids each to be repeated. */
+const SINGLE_PARAMETERS = ['code', 'state', 'iss', 'error', 'error_description'];
+const ERROR_CODE = /^[\x20-\x21\x23-\x5b\x5d-\x7e]{1,64}$/;
+
+/**
+ * Creates the endpoint. Its steps, in order: single parameters, `state`, the attempt in this browser's
+ * cookies, at most one use of it, the exchange with every check on it, the access rules, the session.
+ *
+ * Only GET: a POST or HEAD is refused before anything is used up.
+ *
+ * @see Requirement, "Browser login flow", steps 5 to 7; endpoint row `/callback`.
+ * @see [RFC 9700 section 4.7](https://www.rfc-editor.org/rfc/rfc9700#section-4.7) CSRF
+ * @see [RFC 9207 section 2.4](https://www.rfc-editor.org/rfc/rfc9207#section-2.4) issuer of the response
+ */
+export function createCallback(
+  dependencies: SignInDependencies,
+): (request: SignInRequest) => Promise<Response> {
+  const { redirects, attempts, relyingParty, sessions, store, cookies, check, log } = dependencies;
+
+  return async function callback(request) {
+    if (request.method !== 'GET') return refuseMethod('GET');
+    const { query } = request;
+    if (SINGLE_PARAMETERS.some((name) => singleParameter(query, name) === 'repeated')) {
+      return fail(request, 'bad_request', 'repeated parameter');
+    }
+    const state = attempts.openState(query.get('state') ?? '');
+    if (state === undefined) return attemptGone(request, undefined);
+    const attempt = attempts.find(request.headers.cookie, state);
+    if (attempt === undefined) return attemptGone(request, state);
+    const target = selectRedirectTarget(state.target, redirects);
+
+    const isFirstUse = await store.claimOnce(
+      claimKey(state),
+      state.startedAt + 2 * ATTEMPT_LIFE_MS,
+    );
+    if (!isFirstUse) return attemptGone(request, state);
+
+    const exchanged = await relyingParty.exchange(query, {
+      state: query.get('state') ?? '',
+      nonce: attempt.nonce,
+      codeVerifier: attempt.codeVerifier,
+    });
+    if (!exchanged.ok) return exchangeFailed(request, exchanged.error, attempt, target);
+    return beginSession(request, exchanged.value, attempt, target);
+  };
+
+  /** The access rules are asked before there is a session, so that a refusal leaves nothing behind. */
+  async function beginSession(
+    request: SignInRequest,
+    { tokens, claims, accessTokenLifeMs }: ExchangedTokens,
+    attempt: Attempt,
+    target: string,
+  ): Promise<Response> {
+    const rules = dependencies.access();
+    const principal = toUserPrincipal(claims);
+    const user = toUserRecord(claims, dependencies.claimHeaders, rules.emailTrusted);
+    const accessClaims = selectAccessClaims(claims, rules);
+    const refusal =
+      findAccessRefusal(principal, accessClaims, rules) ??
+      (prepareIdentity({ principal, user, claims: accessClaims }, dependencies.claimHeaders) ===
+      'claims_overflow'
+        ? 'claims_overflow'
+        : undefined);
+    const setCookies = [attempts.clear(attempt.slot)];
+    if (refusal !== undefined) {
+      log('audit', 'sign_in_refused', {
+        reason: 'not_allowed',
+        rule: refusal,
+        issuer: principal.issuer,
+        subject: principal.subject,
+        requestId: request.requestId,
+      });
+      const account = user.email || user.preferredUsername || user.subject;
+      const retry = `${retryUrl(target)}&prompt=select_account`;
+      return showFailure(
+        'not_allowed',
+        { requestId: request.requestId, account, retryUrl: retry },
+        { setCookies },
+      );
+    }
+    const begun = await sessions.begin(
+      {
+        principal,
+        user,
+        claims: accessClaims,
+        sid: typeof claims['sid'] === 'string' ? claims['sid'] : undefined,
+        tokens,
+        accessTokenLifeMs,
+        address: request.address,
+        browser: request.headers['user-agent'] ?? '',
+      },
+      readCookies(request.headers.cookie, cookies.sessionName)[0],
+    );
+    log('audit', 'session_begun', {
+      issuer: principal.issuer,
+      subject: principal.subject,
+      session: begun.session.id,
+      address: request.address,
+      requestId: request.requestId,
+    });
+    return redirectTo(target, [
+      setSessionCookie(cookies, begun.cookieValue, begun.maxAgeSeconds),
+      ...setCookies,
+    ]);
+  }
+
+  /**
+   * The attempt is used, too old, or was never this browser's. Somebody who has a session by now has
+   * what they wanted; else the sign-in is started once more; else a page says why.
+   */
+  async function attemptGone(
+    request: SignInRequest,
+    state: AttemptState | undefined,
+  ): Promise<Response> {
+    const target = selectRedirectTarget(state?.target, redirects);
+    const verdict = await check({ ...request, method: 'GET', transport: 'http' });
+    if (verdict.outcome === 'admitted') return redirectTo(target, []);
+    if (state !== undefined && attempts.mayRestart(state)) {
+      return startAttempt(dependencies, request, {
+        target,
+        restarts: state.restarts + 1,
+        extra: {},
+      });
+    }
+    const reason =
+      state !== undefined && !attempts.hasAny(request.headers.cookie)
+        ? 'cookies_blocked'
+        : 'attempt_gone';
+    return fail(request, reason, undefined, target);
+  }
+
+  function exchangeFailed(
+    request: SignInRequest,
+    refusal: ExchangeRefusal,
+    attempt: Attempt,
+    target: string,
+  ): Response {
+    const setCookies = [attempts.clear(attempt.slot)];
+    const details = { requestId: request.requestId, retryUrl: retryUrl(target) };
+    switch (refusal.reason) {
+      case 'idp_refused': {
+        const code = ERROR_CODE.test(refusal.code) ? refusal.code : 'invalid error code';
+        log('warn', 'sign_in_failed', {
+          reason: refusal.reason,
+          error: code,
+          requestId: request.requestId,
+        });
+        return showFailure(
+          refusal.reason,
+          { ...details, idpError: { code, description: refusal.description } },
+          { setCookies },
+        );
+      }
+      case 'token_invalid':
+        log('error', 'sign_in_failed', {
+          reason: refusal.reason,
+          check: refusal.check,
+          requestId: request.requestId,
+        });
+        return showFailure(refusal.reason, details, { setCookies });
+      case 'idp_unreachable':
+        log('error', 'sign_in_failed', {
+          reason: refusal.reason,
+          failure: describeFailure(refusal.cause),
+          requestId: request.requestId,
+        });
+        return showFailure(refusal.reason, details, { setCookies, retryAfterSeconds: 5 });
+    }
+  }
+
+  function fail(
+    request: SignInRequest,
+    reason: 'attempt_gone' | 'bad_request' | 'cookies_blocked',
+    detail: string | undefined,
+    target = redirects.publicOrigin + PATHS.root,
+  ): Response {
+    log('info', 'sign_in_failed', { reason, detail, requestId: request.requestId });
+    return showFailure(reason, { requestId: request.requestId, retryUrl: retryUrl(target) });
+  }
+}
+
+function claimKey(state: AttemptState): Buffer {
+  return createHash('sha256')
+    .update(JSON.stringify(['attempt', state.attempt]))
+    .digest();
+}

@@ -1,0 +1,128 @@
+/**
+ * `GET /login`: sends the browser to the IdP.
+ *
+ * @module
+ */
+
+import { PATHS, selectRedirectTarget } from '@sallyport/protocol';
+import { isBackground } from '../answer/caller.ts';
+import { toProblemJson } from '../answer/problem.ts';
+import type { SignInDependencies } from './sign-in-dependencies.ts';
+import {
+  redirectTo,
+  refuseMethod,
+  type SignInRequest,
+  showFailure,
+  singleParameter,
+} from './sign-in-request.ts';
+
+const IDP_SELECTOR = /^[A-Za-z0-9._:-]{1,128}$/;
+const PROMPTS: ReadonlySet<string> = new Set(['login', 'select_account', 'consent']);
+const UNREACHABLE_RETRY_SECONDS = 5;
+
+/**
+ * Creates the endpoint.
+ *
+ * With a session it goes straight to the target, unless `prompt` or the IdP selector asks for the
+ * IdP. A request that no person made (a fetch, an asset, a WebSocket) gets 401 and starts nothing:
+ * it could not show the IdP's page, and would only use up attempt slots.
+ *
+ * @see Requirement, "Browser login flow", step 4; endpoint row `/login`.
+ */
+export function createLogin(
+  dependencies: SignInDependencies,
+): (request: SignInRequest) => Promise<Response> {
+  const { redirects, check, idpQueryParameter } = dependencies;
+
+  return async function login(request) {
+    if (request.method !== 'GET' && request.method !== 'HEAD') return refuseMethod('GET, HEAD');
+    const { requestId } = request;
+    const extra = readExtra(request.query);
+    const asked = singleParameter(request.query, 'redirect_url');
+    if (extra === undefined || asked === 'repeated')
+      return showFailure('bad_request', { requestId });
+    const target = selectRedirectTarget(asked.value, redirects);
+
+    if (Object.keys(extra).length === 0) {
+      const verdict = await check({ ...request, method: 'GET', transport: 'http' });
+      if (verdict.outcome === 'admitted' && verdict.session !== undefined)
+        return redirectTo(target, []);
+      if (verdict.outcome === 'undecided') {
+        const { retryAfterSeconds } = verdict;
+        return showFailure(
+          'store_unavailable',
+          { requestId, retryUrl: retryUrl(target) },
+          { retryAfterSeconds },
+        );
+      }
+    }
+    if (isBackground(request)) return refuseBackground(requestId);
+    return startAttempt(dependencies, request, { target, restarts: 0, extra });
+  };
+
+  /** Parameters to pass on; `undefined` when one is repeated or not understood. */
+  function readExtra(query: URLSearchParams): Record<string, string> | undefined {
+    const extra: Record<string, string> = {};
+    const prompt = singleParameter(query, 'prompt');
+    const idp =
+      idpQueryParameter === '' ? { value: undefined } : singleParameter(query, idpQueryParameter);
+    if (prompt === 'repeated' || idp === 'repeated') return undefined;
+    if (prompt.value !== undefined) {
+      if (!PROMPTS.has(prompt.value)) return undefined;
+      extra['prompt'] = prompt.value;
+    }
+    if (idp.value !== undefined) {
+      if (!IDP_SELECTOR.test(idp.value)) return undefined;
+      extra[idpQueryParameter] = idp.value;
+    }
+    return extra;
+  }
+
+  function refuseBackground(requestId: string): Response {
+    const { status, headers, body } = toProblemJson({
+      status: 401,
+      reason: 'no_credential',
+      title: 'Open this address in a browser window to sign in',
+      requestId,
+      loginUrl: redirects.publicOrigin + PATHS.login,
+      retryAfterSeconds: undefined,
+      bearerShown: false,
+    });
+    return new Response(body, { status, headers: headers.map(([name, value]) => [name, value]) });
+  }
+}
+
+/**
+ * Starts a sign-in attempt and sends the browser to the IdP.
+ *
+ * @param attempt - `target` already allowed; `restarts` counts lost attempts of this sign-in.
+ */
+export async function startAttempt(
+  { attempts, relyingParty, log }: SignInDependencies,
+  request: SignInRequest,
+  attempt: {
+    readonly target: string;
+    readonly restarts: number;
+    readonly extra: Readonly<Record<string, string>>;
+  },
+): Promise<Response> {
+  const { target, restarts, extra } = attempt;
+  const { requestId } = request;
+  const started = attempts.start(request.headers.cookie, target, restarts);
+  const { state, nonce, codeChallenge, setCookie } = started;
+  const location = await relyingParty.authorizationUrl({ state, nonce, codeChallenge, extra });
+  if (location === undefined) {
+    log('warn', 'sign_in_failed', { reason: 'idp_unreachable', requestId });
+    const details = { requestId, retryUrl: retryUrl(target) };
+    return showFailure('idp_unreachable', details, {
+      retryAfterSeconds: UNREACHABLE_RETRY_SECONDS,
+    });
+  }
+  log('audit', 'sign_in_started', { requestId, address: request.address, restarts });
+  return redirectTo(location.href, [setCookie]);
+}
+
+/** Our `/login` with a target, for the "try again" of a page. */
+export function retryUrl(target: string): string {
+  return `${PATHS.login}?redirect_url=${encodeURIComponent(target)}`;
+}

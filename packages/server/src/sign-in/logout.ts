@@ -1,0 +1,120 @@
+/**
+ * `/logout`: ends the session here and at the IdP, and says so.
+ *
+ * @module
+ */
+
+import { PATHS, parseRedirectTarget, readCookies } from '@sallyport/protocol';
+import { buildSignedOutPage, buildSignOutQuestionPage } from '../page/sign-out-pages.ts';
+import { openText, sealText } from '../session/seal.ts';
+import { clearSessionCookie } from '../session/session-cookie.ts';
+import { retryUrl } from './login.ts';
+import type { SignInDependencies } from './sign-in-dependencies.ts';
+import {
+  redirectTo,
+  refuseMethod,
+  type SignInRequest,
+  showFailure,
+  showPage,
+  singleParameter,
+} from './sign-in-request.ts';
+
+const STATE_CONTEXT = { purpose: 'sign-out-state', binding: '' } as const;
+const STATE_MAX_LENGTH = 8_192;
+
+/**
+ * Creates the endpoint.
+ *
+ * It acts on a POST whose `Origin` is ours, or a GET that the browser says comes from a page of ours;
+ * anything else is asked first, and clears nothing. Then: the session is ended for every process,
+ * the refresh token revoked (RFC 7009), and the browser sent to the IdP's end-session endpoint, which
+ * sends it back here. Without a session it shows the signed-out page, or goes to the target that came
+ * back in `state`; it never leads into a new sign-in by itself.
+ *
+ * @see Design section 8, row `/logout`.
+ * @see [OIDC RP-Initiated Logout 1.0](https://openid.net/specs/openid-connect-rpinitiated-1_0.html)
+ */
+export function createLogout(
+  dependencies: SignInDependencies,
+): (request: SignInRequest) => Promise<Response> {
+  const { redirects, sessions, relyingParty, cookies, ring, log } = dependencies;
+
+  return async function logout(request) {
+    if (!['GET', 'HEAD', 'POST'].includes(request.method)) return refuseMethod('GET, HEAD, POST');
+    const asked = singleParameter(request.query, 'redirect_url');
+    const state = singleParameter(request.query, 'state');
+    if (asked === 'repeated' || state === 'repeated')
+      return showFailure('bad_request', { requestId: request.requestId });
+    const target = allowed(asked.value) ?? targetOf(state.value);
+    const cookie = readCookies(request.headers.cookie, cookies.sessionName)[0];
+    if (cookie === undefined) return afterSignOut(target, true, []);
+    if (!isOwnRequest(request)) return askFirst(target);
+    return signOut(request, cookie, target);
+  };
+
+  async function signOut(
+    request: SignInRequest,
+    cookie: string,
+    target: string | undefined,
+  ): Promise<Response> {
+    const ended = await sessions.end(cookie);
+    const setCookies = [clearSessionCookie(cookies)];
+    if (ended === undefined) return afterSignOut(target, true, setCookies);
+    const { session, tokens } = ended;
+    log('audit', 'session_ended', {
+      reason: 'signed_out',
+      issuer: session.principal.issuer,
+      subject: session.principal.subject,
+      session: session.id,
+      requestId: request.requestId,
+    });
+    if (tokens?.refreshToken !== undefined) await relyingParty.revoke(tokens.refreshToken);
+    const location = await relyingParty.endSessionUrl({
+      idToken: tokens?.idToken,
+      state: target === undefined ? undefined : sealText(ring, STATE_CONTEXT, target),
+    });
+    return location === undefined
+      ? afterSignOut(target, false, setCookies)
+      : redirectTo(location.href, setCookies, 303);
+  }
+
+  /** A target that needs a session would start a sign-in: it becomes the page's link instead. */
+  function afterSignOut(
+    target: string | undefined,
+    atIdp: boolean,
+    setCookies: readonly string[],
+  ): Response {
+    const root = redirects.publicOrigin + PATHS.root;
+    if (target !== undefined && atIdp && !needsSession(target))
+      return redirectTo(target, setCookies);
+    return showPage(buildSignedOutPage(retryUrl(target ?? root), atIdp), 200, setCookies);
+  }
+
+  function askFirst(target: string | undefined): Response {
+    const action =
+      target === undefined
+        ? PATHS.logout
+        : `${PATHS.logout}?redirect_url=${encodeURIComponent(target)}`;
+    return showPage(buildSignOutQuestionPage(action, relyingParty.endSessionOrigin()), 200);
+  }
+
+  function isOwnRequest({ method, headers }: SignInRequest): boolean {
+    if (method === 'POST') return headers.origin === redirects.publicOrigin;
+    return method === 'GET' && headers['sec-fetch-site'] === 'same-origin';
+  }
+
+  function needsSession(target: string): boolean {
+    const { origin, pathname } = new URL(target);
+    return origin === redirects.publicOrigin && dependencies.isProtectedPath(pathname);
+  }
+
+  function allowed(target: string | undefined): string | undefined {
+    const parsed = target === undefined ? undefined : parseRedirectTarget(target, redirects);
+    return parsed?.ok === true ? parsed.value : undefined;
+  }
+
+  function targetOf(state: string | undefined): string | undefined {
+    if (state === undefined || state.length > STATE_MAX_LENGTH) return undefined;
+    return allowed(openText(ring, STATE_CONTEXT, state));
+  }
+}

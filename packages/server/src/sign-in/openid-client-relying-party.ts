@@ -1,0 +1,218 @@
+/**
+ * The relying party on `openid-client`.
+ *
+ * @module
+ */
+
+import { accept, type JsonValue, PATHS, type Result, refuse } from '@sallyport/protocol';
+import * as oidc from 'openid-client';
+import { CLOCK_TOLERANCE_SECONDS, findIdTokenProblem } from './id-token-claims.ts';
+import { createIdpFetch } from './idp-fetch.ts';
+import { KeptMetadata, type Schedule } from './idp-metadata.ts';
+import type {
+  CallbackChecks,
+  ExchangedTokens,
+  ExchangeRefusal,
+  RelyingParty,
+} from './relying-party.ts';
+
+/** Settings and ports of {@link createRelyingParty}. */
+export interface RelyingPartyOptions {
+  /** `auth.userAuth.openId.baseUrl`, as configured: the issuer must name itself exactly so. */
+  readonly issuer: string;
+  readonly clientId: string;
+  /** Reads the web app's secret, current at each use. */
+  readonly clientSecret: () => string;
+  readonly scopes: readonly string[];
+  /** The public origin; `redirect_uri` and the post-logout address are made from it. */
+  readonly publicOrigin: string;
+  readonly fetch: typeof fetch;
+  readonly schedule: Schedule;
+  readonly now: () => number;
+  readonly onFailure: (cause: unknown) => void;
+  readonly onReady: () => void;
+}
+
+const IDP_TIMEOUT_MS = 10_000;
+const IDP_BODY_MAX_BYTES = 1_048_576;
+const ID_TOKEN_MAX_LENGTH = 65_536;
+const REVOCATION_TIMEOUT_MS = 3_000;
+/** Codes of the library that mean nobody answered, rather than somebody answered wrongly. */
+const UNREACHABLE_CODES: ReadonlySet<unknown> = new Set(['OAUTH_TIMEOUT', 'OAUTH_ABORT']);
+
+/**
+ * Creates the relying party and begins to fetch the IdP's metadata.
+ *
+ * The id_token's signature is verified although it comes straight from the token endpoint: a proxy
+ * in between, or a mix-up of issuers, must not decide who somebody is.
+ */
+export function createRelyingParty(options: RelyingPartyOptions): RelyingParty {
+  const {
+    issuer,
+    clientId,
+    clientSecret,
+    scopes,
+    publicOrigin,
+    now,
+    schedule,
+    onFailure,
+    onReady,
+  } = options;
+  const redirectUri = publicOrigin + PATHS.callback;
+  const idp = createIdpFetch({
+    fetch: options.fetch,
+    now,
+    timeoutMs: IDP_TIMEOUT_MS,
+    bodyMaxBytes: IDP_BODY_MAX_BYTES,
+  });
+  const metadata = new KeptMetadata<oidc.Configuration>({
+    load: discover,
+    schedule,
+    onFailure,
+    onLoaded: (configuration) => {
+      idp.rememberKeysOf(configuration.serverMetadata().jwks_uri);
+      onReady();
+    },
+  });
+  metadata.start();
+
+  return {
+    isReady: () => metadata.current !== undefined,
+
+    endSessionOrigin() {
+      const endpoint = metadata.current?.serverMetadata().end_session_endpoint;
+      return endpoint === undefined ? undefined : URL.parse(endpoint)?.origin;
+    },
+
+    async authorizationUrl({ state, nonce, codeChallenge, extra }) {
+      const configuration = await metadata.need();
+      return configuration === undefined
+        ? undefined
+        : oidc.buildAuthorizationUrl(configuration, {
+            ...extra,
+            redirect_uri: redirectUri,
+            scope: scopes.join(' '),
+            state,
+            nonce,
+            code_challenge: codeChallenge,
+            code_challenge_method: 'S256',
+          });
+    },
+
+    async exchange(callback, checks) {
+      const configuration = await metadata.need();
+      if (configuration === undefined)
+        return refuse({ reason: 'idp_unreachable', cause: undefined });
+      try {
+        return await exchangeCode(configuration, callback, checks);
+      } catch (error) {
+        return refuse(toRefusal(error));
+      }
+    },
+
+    async endSessionUrl({ idToken, state }) {
+      const configuration = metadata.current;
+      if (configuration?.serverMetadata().end_session_endpoint === undefined) return undefined;
+      return oidc.buildEndSessionUrl(configuration, {
+        client_id: clientId,
+        post_logout_redirect_uri: publicOrigin + PATHS.logout,
+        ...(idToken === undefined ? {} : { id_token_hint: idToken }),
+        ...(state === undefined ? {} : { state }),
+      });
+    },
+
+    async revoke(refreshToken) {
+      const configuration = metadata.current;
+      if (configuration?.serverMetadata().revocation_endpoint === undefined) return;
+      const { promise: timeUp, resolve } = Promise.withResolvers<void>();
+      const cancel = schedule(REVOCATION_TIMEOUT_MS, resolve);
+      const revoked = oidc.tokenRevocation(configuration, refreshToken, {
+        token_type_hint: 'refresh_token',
+      });
+      await Promise.race([revoked.catch(onFailure), timeUp]);
+      cancel();
+    },
+
+    close: () => metadata.close(),
+  };
+
+  async function discover(): Promise<oidc.Configuration> {
+    const execute = [oidc.enableNonRepudiationChecks];
+    // Configuration admits a plain http issuer on the loopback only.
+    if (issuer.startsWith('http:')) execute.push(oidc.allowInsecureRequests);
+    return oidc.discovery(
+      new URL(issuer),
+      clientId,
+      { [oidc.clockTolerance]: CLOCK_TOLERANCE_SECONDS },
+      authenticateClient,
+      {
+        execute,
+        [oidc.customFetch]: (url, init) => idp.fetch(url, init as RequestInit),
+        timeout: IDP_TIMEOUT_MS / 1_000,
+      },
+    );
+  }
+
+  /** Reads the secret at each call, so that a new one takes effect without a restart. */
+  function authenticateClient(...call: Parameters<oidc.ClientAuth>): void {
+    const [server] = call;
+    const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
+    const authenticate = methods.includes('client_secret_basic')
+      ? oidc.ClientSecretBasic
+      : oidc.ClientSecretPost;
+    authenticate(clientSecret())(...call);
+  }
+
+  async function exchangeCode(
+    configuration: oidc.Configuration,
+    callback: URLSearchParams,
+    { state, nonce, codeVerifier }: CallbackChecks,
+  ): Promise<Result<ExchangedTokens, ExchangeRefusal>> {
+    const url = new URL(redirectUri);
+    url.search = callback.toString();
+    const answer = await oidc.authorizationCodeGrant(configuration, url, {
+      expectedState: state,
+      expectedNonce: nonce,
+      pkceCodeVerifier: codeVerifier,
+      idTokenExpected: true,
+    });
+    const idToken = answer.id_token ?? '';
+    const verified = answer.claims();
+    if (verified === undefined || idToken.length > ID_TOKEN_MAX_LENGTH) {
+      return refuse({ reason: 'token_invalid', check: 'id_token size' });
+    }
+    const problem = findIdTokenProblem(verified, clientId, now() / 1_000);
+    if (problem !== undefined) return refuse({ reason: 'token_invalid', check: problem });
+
+    const { userinfo_endpoint: userInfoEndpoint } = configuration.serverMetadata();
+    const userInfo =
+      userInfoEndpoint === undefined
+        ? {}
+        : await oidc.fetchUserInfo(configuration, answer.access_token, verified.sub);
+    // Parsed from JSON by the library, whose type for it is a little wider than ours.
+    const claims = { ...userInfo, ...verified } as Record<string, JsonValue>;
+    return accept({
+      tokens: { idToken, accessToken: answer.access_token, refreshToken: answer.refresh_token },
+      claims: { ...claims, iss: verified.iss, sub: verified.sub },
+      accessTokenLifeMs: answer.expires_in === undefined ? undefined : answer.expires_in * 1_000,
+    });
+  }
+}
+
+function toRefusal(error: unknown): ExchangeRefusal {
+  if (error instanceof oidc.AuthorizationResponseError || error instanceof oidc.ResponseBodyError) {
+    return { reason: 'idp_refused', code: error.error, description: error.error_description ?? '' };
+  }
+  if (error instanceof oidc.ClientError) {
+    // A fetch that failed has no code of the library's own.
+    if (error.code === undefined || UNREACHABLE_CODES.has(error.code))
+      return { reason: 'idp_unreachable', cause: error };
+    if (error.cause instanceof Response && error.cause.status >= 500)
+      return { reason: 'idp_unreachable', cause: error };
+    return { reason: 'token_invalid', check: error.code };
+  }
+  if (error instanceof oidc.WWWAuthenticateChallengeError)
+    return { reason: 'token_invalid', check: 'userinfo_challenge' };
+  // What is left is the network's: undici reports it as a TypeError without a code of the library.
+  return { reason: 'idp_unreachable', cause: error };
+}

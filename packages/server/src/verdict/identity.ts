@@ -1,0 +1,116 @@
+/**
+ * What a backend is told about an identity: the prepared headers and the user record as JSON.
+ *
+ * @module
+ */
+
+import {
+  CLAIM_HEADER_PREFIX,
+  type HeaderPair,
+  IDENTITY_HEADERS,
+  type JsonValue,
+  type Principal,
+  type UserRecord,
+} from '@sallyport/protocol';
+import type { Identity } from './verdict.ts';
+
+/** All headers of an admission together stay below this, names, separators and the session cookie included. */
+const IDENTITY_HEADERS_MAX_BYTES = 2_900;
+
+/**
+ * Prepares an identity for the doors, once per session and not per request.
+ *
+ * @param claimHeaders - Claims of `user.additionalClaims` to send as `X-User-Claim-*`, from configuration.
+ *
+ * @returns The identity, or `claims_overflow` when its headers would not fit a proxy's default
+ *   buffer. Nothing is ever cut off: half a group list would be another authorisation.
+ */
+export function prepareIdentity(
+  parts: {
+    readonly principal: Principal;
+    readonly user: UserRecord;
+    readonly claims: Readonly<Record<string, JsonValue>>;
+  },
+  claimHeaders: readonly string[],
+): Identity | 'claims_overflow' {
+  const { principal, user, claims } = parts;
+  const headers: HeaderPair[] = [
+    [IDENTITY_HEADERS.subject, encodeHeaderValue(principal.subject)],
+    [IDENTITY_HEADERS.issuer, encodeHeaderValue(principal.issuer)],
+    [IDENTITY_HEADERS.identityType, principal.kind],
+    [IDENTITY_HEADERS.email, encodeHeaderValue(user.email)],
+    [IDENTITY_HEADERS.name, encodeHeaderValue(user.name)],
+    ...claimHeaders.map(
+      (claim): HeaderPair => [claimHeaderName(claim), encodeClaim(user.additionalClaims[claim])],
+    ),
+  ];
+  const bytes = headers.reduce((sum, [name, value]) => sum + name.length + value.length + 4, 0);
+  if (bytes > IDENTITY_HEADERS_MAX_BYTES) return 'claims_overflow';
+  return { principal, user, claims, headers, body: writeUserRecord(user) };
+}
+
+/**
+ * Writes the user record as `UserInfoResponse` of `flyteidl.service.IdentityService`, every field present.
+ *
+ * `additionalClaims` keep their claim names in both spellings.
+ */
+function writeUserRecord(user: UserRecord): Identity['body'] {
+  const {
+    subject,
+    name,
+    email,
+    picture,
+    preferredUsername,
+    givenName,
+    familyName,
+    additionalClaims,
+  } = user;
+  return {
+    camelCase: JSON.stringify({
+      subject,
+      name,
+      preferredUsername,
+      givenName,
+      familyName,
+      email,
+      picture,
+      additionalClaims,
+    }),
+    snakeCase: JSON.stringify({
+      subject,
+      name,
+      preferred_username: preferredUsername,
+      given_name: givenName,
+      family_name: familyName,
+      email,
+      picture,
+      additional_claims: additionalClaims,
+    }),
+  };
+}
+
+/** The header a claim travels in: `tenant_id` as `x-user-claim-tenant-id`. */
+export function claimHeaderName(claim: string): string {
+  return CLAIM_HEADER_PREFIX + claim.toLowerCase().replaceAll(/[^a-z0-9-]/g, '-');
+}
+
+/**
+ * Writes text as a header value.
+ *
+ * Printable ASCII stays as it is; everything else, `%` included, is percent-encoded as UTF-8, so
+ * that a claim can neither split a header (CWE-113) nor arrive garbled.
+ */
+function encodeHeaderValue(text: string): string {
+  return /^[\x20-\x24\x26-\x7e]*$/.test(text)
+    ? text.trim()
+    : text
+        .toWellFormed()
+        .replaceAll(/[^\x20-\x24\x26-\x7e]+/g, encodeURIComponent)
+        .trim();
+}
+
+/** A string claim travels as it is, anything else as JSON. */
+function encodeClaim(value: JsonValue | undefined): string {
+  if (value === undefined || value === null) return '';
+  return encodeHeaderValue(typeof value === 'string' ? value : JSON.stringify(value));
+}

@@ -1,0 +1,66 @@
+/**
+ * The answer to the one question: given these headers, at this time, who is it, and may they enter?
+ *
+ * @module
+ */
+
+import type { HeaderPair, JsonValue, Principal, UserRecord } from '@sallyport/protocol';
+
+/** Why a caller may not enter. Stable: on the wire as `reason`, and a metric label. */
+export type RefusalReason =
+  | 'no_credential'
+  | 'session_unknown'
+  | 'session_expired'
+  | 'ambiguous_credentials'
+  | 'bearer_not_accepted'
+  | 'cross_site'
+  | 'not_allowed';
+
+/** A verified identity, with what a backend is told about it. */
+export interface Identity {
+  readonly principal: Principal;
+  readonly user: UserRecord;
+  /** The full set of identity headers, prepared once. */
+  readonly headers: readonly HeaderPair[];
+  /** The user record as JSON, in the two spellings that existing consoles ask for. */
+  readonly body: { readonly camelCase: string; readonly snakeCase: string };
+  /** Claims kept for the access rules. */
+  readonly claims: Readonly<Record<string, JsonValue>>;
+}
+
+/** The session behind an admission by cookie. Times in epoch milliseconds. */
+export interface SessionView {
+  readonly id: number;
+  readonly createdAt: number;
+  /** When it ends if it is not used again. */
+  readonly endsAt: number;
+  readonly absoluteEnd: number;
+}
+
+/** Who it is, and that they may enter. */
+export interface Admitted {
+  readonly outcome: 'admitted';
+  readonly identity: Identity;
+  /** Absent for a bearer. */
+  readonly session: SessionView | undefined;
+  /** A Set-Cookie value, when it is time to slide the session cookie. */
+  readonly setCookie: string | undefined;
+}
+
+/** Known not to enter. */
+export interface Refused {
+  readonly outcome: 'refused';
+  readonly reason: RefusalReason;
+  /** The account, for `not_allowed` and `cross_site`: the person should see which one was refused. */
+  readonly user?: UserRecord;
+}
+
+/** Nobody could tell. Never an admission, and never a sign-out. */
+export interface Undecided {
+  readonly outcome: 'undecided';
+  readonly reason: 'store_unavailable';
+  readonly retryAfterSeconds: number;
+}
+
+/** What every door asks for. */
+export type Verdict = Admitted | Refused | Undecided;
