@@ -1,0 +1,113 @@
+/**
+ * The catalogue of errors names what the source can say, and nothing else.
+ *
+ * Reads the source as text: nothing is imported.
+ *
+ * @module
+ */
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+
+const ROOT = new URL('../', import.meta.url);
+const CATALOGUE = readFileSync(new URL('docs/errors.md', ROOT), 'utf8');
+const CODES = readFileSync(new URL('packages/protocol/src/errors.ts', ROOT), 'utf8');
+const SERVER = new URL('packages/server/src/', ROOT);
+
+/** Every `SP_` code in a text, sorted. */
+function codesIn(text: string): readonly string[] {
+  return distinct(text.match(/\bSP_[A-Z0-9_]+/g) ?? []);
+}
+
+/** Codes and reasons that have a section of their own, sorted. */
+function sectionsIn(catalogue: string): readonly string[] {
+  return distinct([...catalogue.matchAll(/^### `(\w+)`$/gm)].map(([, name = '']) => name));
+}
+
+/** Members of the union types of that name, sorted. */
+function membersOf(source: string, union: string): readonly string[] {
+  const members = new RegExp(`export type ${union} =\\s*((?:\\|?\\s*'\\w+'\\s*)+);`).exec(source);
+  return distinct(members?.[1]?.match(/\w+/g) ?? []);
+}
+
+/** Codes or reasons the source has and the catalogue does not explain, or the other way round. */
+function compare(said: readonly string[], explained: readonly string[]): readonly string[] {
+  return [
+    ...said.filter((name) => !explained.includes(name)).map((name) => `${name} is not explained`),
+    ...explained.filter((name) => !said.includes(name)).map((name) => `${name} does not exist`),
+  ];
+}
+
+function distinct(names: readonly string[]): readonly string[] {
+  return [...new Set(names)].toSorted();
+}
+
+function serverSource(): string {
+  return readdirSync(SERVER, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+    .map((file) => readFileSync(new URL(file, SERVER), 'utf8'))
+    .join('\n');
+}
+
+describe('the catalogue of errors', () => {
+  const sections = sectionsIn(CATALOGUE);
+
+  it('explains every failure code, and no code that does not exist', () => {
+    expect(codesIn(CODES)).not.toEqual([]);
+    expect(
+      compare(
+        codesIn(CODES),
+        sections.filter((name) => name.startsWith('SP_')),
+      ),
+    ).toEqual([]);
+  });
+
+  it('mentions no failure code that does not exist', () => {
+    expect(codesIn(CATALOGUE).filter((code) => !codesIn(CODES).includes(code))).toEqual([]);
+  });
+
+  it('explains every reason of a refusal, and no reason that does not exist', () => {
+    const source = serverSource();
+    const refusals = membersOf(source, 'RefusalReason');
+    const failures = membersOf(source, 'FailureReason');
+    expect(refusals).not.toEqual([]);
+    expect(failures).not.toEqual([]);
+    expect(
+      compare(
+        distinct([...refusals, ...failures]),
+        sections.filter((name) => !name.startsWith('SP_')),
+      ),
+    ).toEqual([]);
+  });
+
+  it('explains every reason a redirect target is replaced for', () => {
+    const source = readFileSync(new URL('packages/protocol/src/redirect-target.ts', ROOT), 'utf8');
+    const rows = [...CATALOGUE.matchAll(/^\| `(target_\w+)` \|/gm)].map(([, name = '']) => name);
+    expect(membersOf(source, 'RedirectRefusal')).not.toEqual([]);
+    expect(compare(membersOf(source, 'RedirectRefusal'), distinct(rows))).toEqual([]);
+  });
+});
+
+describe('comparing a catalogue with the source', () => {
+  const source = "export type Code =\n  | 'SP_ONE'\n  | 'SP_TWO';";
+
+  it('reports a code the catalogue leaves out', () => {
+    expect(compare(codesIn(source), sectionsIn('### `SP_ONE`\n\nNot SP_TWO.'))).toEqual([
+      'SP_TWO is not explained',
+    ]);
+  });
+
+  it('reports a code the source does not have', () => {
+    const catalogue = '### `SP_ONE`\n### `SP_TWO`\n### `SP_THREE`';
+    expect(compare(codesIn(source), sectionsIn(catalogue))).toEqual(['SP_THREE does not exist']);
+  });
+
+  it('reads the members of a union, on one line or on several', () => {
+    expect(membersOf(source, 'Code')).toEqual(['SP_ONE', 'SP_TWO']);
+    expect(membersOf("export type Kind = 'a' | 'b';", 'Kind')).toEqual(['a', 'b']);
+  });
+
+  it('reads nothing from a union that is not there', () => {
+    expect(membersOf(source, 'Other')).toEqual([]);
+  });
+});

@@ -1,0 +1,109 @@
+/**
+ * Runs the command as a person would, and waits for what it says.
+ *
+ * @module
+ */
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** A running command. */
+export interface Running {
+  /** The URL of its `ready` line. */
+  readonly url: string;
+  readonly pid: number;
+  /** Everything written so far. */
+  readonly stdout: () => string;
+  readonly stderr: () => string;
+  /** Asks it to end, and waits until it has. */
+  stop(): Promise<number | null>;
+  /** Ends it without asking. */
+  kill(): Promise<void>;
+}
+
+const COMMAND = new URL('../../packages/cli/bin/sallyport.js', import.meta.url).pathname;
+const READY_MS = 30_000;
+
+/**
+ * Starts `sallyport` with arguments and waits for its `ready <url>` line.
+ *
+ * @throws With all it wrote when it ends before, or is not ready within 30 s.
+ */
+export async function start(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Running> {
+  const child = spawn(process.execPath, [COMMAND, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...environment },
+  });
+  let stdout = '';
+  let stderr = '';
+  const { promise: ready, resolve, reject } = Promise.withResolvers<string>();
+  const ended = new Promise<number | null>((resolveEnd) => {
+    child.once('exit', (code) => {
+      resolveEnd(code);
+      reject(new Error(`sallyport ${args.join(' ')} ended with ${code}\n${stdout}\n${stderr}`));
+    });
+  });
+  child.stdout.on('data', (chunk: Buffer) => {
+    stdout += chunk.toString();
+    const url = /^ready (\S+)/m.exec(stdout)?.[1];
+    if (url !== undefined) resolve(url);
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    stderr += chunk.toString();
+  });
+  const timer = setTimeout(
+    () => reject(new Error(`not ready in time\n${stdout}\n${stderr}`)),
+    READY_MS,
+  );
+  ready.catch(() => child.kill('SIGKILL'));
+  const url = await ready.finally(() => clearTimeout(timer));
+  return {
+    url,
+    pid: child.pid ?? 0,
+    stdout: () => stdout,
+    stderr: () => stderr,
+    stop: () => end(child, ended, 'SIGTERM'),
+    kill: async () => void (await end(child, ended, 'SIGKILL')),
+  };
+}
+
+/** Runs a command to its end. */
+export async function run(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }> {
+  const child = spawn(process.execPath, [COMMAND, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...environment },
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    stdout += chunk.toString();
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    stderr += chunk.toString();
+  });
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  return { code, stdout, stderr };
+}
+
+/** A folder that is gone after the test. */
+export function temporaryFolder(): { readonly path: string; remove(): void } {
+  const path = mkdtempSync(join(tmpdir(), 'sallyport-'));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+async function end(
+  child: ChildProcess,
+  ended: Promise<number | null>,
+  signal: NodeJS.Signals,
+): Promise<number | null> {
+  if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+  return ended;
+}

@@ -1,0 +1,23 @@
+#!/usr/bin/env node
+// Plain JavaScript that an old Node can read, so that it can say what is wrong.
+const [major, minor] = process.versions.node.split('.').map(Number);
+if (major < 24 || (major === 24 && minor < 11)) {
+  console.error(
+    `sallyport needs Node 24.11 or later; this is ${process.version}. In a checkout, "npm ci" brings one along: use "npm start" or "npx sallyport".`,
+  );
+  process.exit(1);
+}
+
+const { existsSync } = await import('node:fs');
+const source = new URL('../src/main.ts', import.meta.url);
+if (existsSync(source)) {
+  // A checkout runs its TypeScript unbuilt: the packages' `source` export condition leads there.
+  const { registerHooks } = await import('node:module');
+  registerHooks({
+    resolve: (specifier, context, next) =>
+      next(specifier, { ...context, conditions: ['source', ...context.conditions] }),
+  });
+  await import(source.href);
+} else {
+  await import('../dist/main.js');
+}

@@ -1,0 +1,145 @@
+/**
+ * The page behind the door: who is signed in, since when, for how long.
+ *
+ * @module
+ */
+
+import { createHash } from 'node:crypto';
+import { html, PAGE_THEME } from '@sallyport/server';
+
+/** What the page shows. Identity comes from the headers the gateway set. */
+export interface ConsoleView {
+  readonly name: string;
+  readonly email: string;
+  readonly subject: string;
+  readonly issuer: string;
+  /** Path and query that were asked for. Untrusted. */
+  readonly target: string;
+}
+
+/** The page with the headers it is sent with. */
+export interface ConsolePage {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+const STYLE = `
+${PAGE_THEME}:root{--good:#19713a}
+@media (prefers-color-scheme:dark){:root{--good:#6fd693}}
+*{box-sizing:border-box}
+body{margin:0;min-height:100vh;background:var(--ground);color:var(--text);font:1rem/1.55 system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif}
+header{display:flex;flex-wrap:wrap;gap:.75rem 1rem;align-items:center;justify-content:space-between;padding:1rem 1.5rem;border-bottom:1px solid var(--line);background:var(--card)}
+header strong{font-size:1.1rem}
+main{max-width:44rem;margin:0 auto;padding:1.5rem;display:grid;gap:1.25rem}
+section{background:var(--card);border:1px solid var(--line);border-radius:.75rem;padding:1.5rem;overflow-wrap:anywhere}
+h1{margin:0 0 .25rem;font-size:1.5rem;line-height:1.3}
+h2{margin:0 0 .75rem;font-size:1rem;color:var(--dim);font-weight:600}
+p{margin:0 0 .75rem}p:last-child{margin:0}
+dl{margin:0;display:grid;grid-template-columns:minmax(7rem,auto) 1fr;gap:.4rem 1rem}
+dt{color:var(--dim)}dd{margin:0}
+code{background:var(--code);border-radius:.3rem;padding:.1rem .35rem;font-size:.9em}
+.dim{color:var(--dim)}.good{color:var(--good);font-weight:600}
+form{margin:0}
+button,.act{display:inline-block;font:inherit;font-weight:600;border:0;border-radius:.5rem;padding:.5rem 1rem;background:var(--accent);color:var(--on-accent);cursor:pointer;text-decoration:none}
+button:focus-visible,a:focus-visible{outline:3px solid var(--accent);outline-offset:3px}
+@media (max-width:30rem){dl{grid-template-columns:1fr;gap:0}dd{margin-bottom:.6rem}main{padding:1rem}}
+`;
+
+/** Served as its own file, so that the policy needs no exception for inline script. */
+export const CONSOLE_SCRIPT = `const write = (seconds) => {
+  const units = [[86400, 'd'], [3600, 'h'], [60, 'min'], [1, 's']];
+  const parts = [];
+  let rest = Math.max(0, Math.floor(seconds));
+  for (const [size, name] of units) {
+    const count = Math.floor(rest / size);
+    rest -= count * size;
+    if (count > 0) parts.push(count + ' ' + name);
+  }
+  return parts.slice(0, 2).join(' ') || '0 s';
+};
+const age = document.getElementById('age');
+const left = document.getElementById('left');
+let status;
+let readAt = 0;
+const show = () => {
+  if (!status) return;
+  const passed = (performance.now() - readAt) / 1000;
+  age.textContent = write(status.age + passed);
+  left.textContent = write(status.expires_in - passed);
+  if (status.expires_in - passed <= 0) void read();
+};
+const read = async () => {
+  const response = await fetch('/auth/session', { headers: { accept: 'application/json' } }).catch(() => undefined);
+  if (!response || !response.ok) return;
+  const answer = await response.json();
+  if (!answer.authenticated) {
+    status = undefined;
+    document.getElementById('session').hidden = true;
+    document.getElementById('ended').hidden = false;
+    return;
+  }
+  status = answer;
+  readAt = performance.now();
+  show();
+};
+void read();
+setInterval(show, 1000);
+setInterval(read, 30000);
+addEventListener('pageshow', (event) => { if (event.persisted) location.reload(); });
+`;
+
+const STYLE_SOURCE = `'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`;
+
+/**
+ * Builds the page.
+ *
+ * @param idpOrigin - The sign-out form ends up there: browsers hold `form-action` against redirects too.
+ */
+export function buildConsolePage(view: ConsoleView, idpOrigin: string): ConsolePage {
+  const { name, email, subject, issuer, target } = view;
+  const policy = [
+    "default-src 'none'",
+    `style-src ${STYLE_SOURCE}`,
+    "script-src 'self'",
+    "connect-src 'self'",
+    `form-action 'self' ${idpOrigin}`,
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+  return {
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': policy,
+      // After signing out, the back button must not find this page in a cache.
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+    },
+    // The style is put in as it is: its hash is over these very characters.
+    body: `${html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Console – Sallyport</title>
+<style>`}${STYLE}${html`</style>
+<script src="/console.js" defer></script>
+</head>
+<body>
+<header><strong>Sallyport console</strong><form method="post" action="/logout"><button type="submit">Sign out</button></form></header>
+<main>
+<section><h1>Hello, ${name || subject}</h1>
+<p>You got through the door: the gateway asked for your session, and this page only ever sees who you are.</p>
+<p class="dim">You asked for <code id="target">${target}</code></p></section>
+<section aria-labelledby="who"><h2 id="who">Who</h2>
+<dl><dt>Name</dt><dd>${name}</dd><dt>E-mail</dt><dd>${email}</dd><dt>Subject</dt><dd><code>${subject}</code></dd><dt>Issuer</dt><dd><code>${issuer}</code></dd></dl></section>
+<section aria-labelledby="how-long" aria-live="off"><h2 id="how-long">Session</h2>
+<dl id="session"><dt>Signed in for</dt><dd id="age">…</dd><dt>Ends unless used in</dt><dd id="left" class="good">…</dd></dl>
+<p id="ended" hidden>Your session has ended. <a class="act" href="/login">Sign in again</a></p>
+<noscript><p class="dim">Age and remaining time are shown with JavaScript switched on.</p></noscript></section>
+</main>
+</body>
+</html>
+`}`,
+  };
+}

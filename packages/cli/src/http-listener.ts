@@ -1,0 +1,80 @@
+/**
+ * Listening for plain HTTP behind an ingress, and stopping without dropping anybody.
+ *
+ * @module
+ */
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { SallyportError } from '@sallyport/protocol';
+
+/** A running listener. */
+export interface HttpListener {
+  readonly port: number;
+  /** Stops accepting, ends idle connections, and resolves when the last answer is written or time is up. */
+  close(): Promise<void>;
+}
+
+/** Longer than nginx keeps an idle upstream connection, so that we are never the one to close first. */
+const KEEP_ALIVE_MS = 75_000;
+const HEADERS_MS = 20_000;
+const REQUEST_MS = 30_000;
+/** An ingress passes on what its own buffers hold: four of 8 KiB by default. */
+const HEADER_MAX_BYTES = 65_536;
+const DRAIN_MS = 10_000;
+
+/**
+ * Listens.
+ *
+ * @param port - 0 takes a free one.
+ * @throws {SallyportError} `SP_PORT_IN_USE` when it is taken.
+ */
+export async function listenHttp(
+  handler: (req: IncomingMessage, res: ServerResponse) => void,
+  port: number,
+  host: string,
+): Promise<HttpListener> {
+  const server = createServer(
+    {
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      headersTimeout: HEADERS_MS,
+      requestTimeout: REQUEST_MS,
+      maxHeaderSize: HEADER_MAX_BYTES,
+    },
+    handler,
+  );
+  await listening(server, port, host);
+  return { port: (server.address() as AddressInfo).port, close: () => drain(server) };
+}
+
+async function listening(server: Server, port: number, host: string): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once('error', reject);
+  server.listen(port, host, resolve);
+  try {
+    await promise;
+  } catch (cause) {
+    throw portFailure(cause, host, port);
+  }
+  server.off('error', reject);
+}
+
+/** Says which port is taken, and what to do. */
+export function portFailure(cause: unknown, host: string, port: number): unknown {
+  const isTaken = cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE';
+  if (!isTaken) return cause;
+  return new SallyportError('SP_PORT_IN_USE', {
+    component: `${host}:${port}`,
+    detail: `port ${port} is taken by another program; stop it, or choose another with --port`,
+    cause,
+  });
+}
+
+async function drain(server: Server): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.close(() => resolve());
+  server.closeIdleConnections();
+  const timer = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+  await promise;
+  clearTimeout(timer);
+}

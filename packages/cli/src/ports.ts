@@ -1,0 +1,30 @@
+/**
+ * The outside world as the production graph needs it; tests hand in another one.
+ *
+ * @module
+ */
+
+import type { Log, Schedule } from '@sallyport/server';
+
+/** Ports of the composition root. */
+export interface Ports {
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  readonly schedule: Schedule;
+  readonly fetch: typeof fetch;
+  readonly log: Log;
+}
+
+/** The system's clock, timers and network. A waiting timer does not keep the process alive. */
+export function createSystemPorts(log: Log): Ports {
+  return {
+    now: Date.now,
+    schedule: (afterMs, callback) => {
+      const timer = setTimeout(callback, afterMs);
+      timer.unref();
+      return () => clearTimeout(timer);
+    },
+    fetch,
+    log,
+  };
+}
