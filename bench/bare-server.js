@@ -1,0 +1,14 @@
+/**
+ * Bare node:http that answers given bytes to everything: what any check in Node is measured against.
+ * Started as `node bare-server.js`, with the answer as JSON on standard input.
+ */
+
+import { createServer } from 'node:http';
+import { text } from 'node:stream/consumers';
+
+const { headers, body } = JSON.parse(await text(process.stdin));
+const server = createServer((_, res) => {
+  res.writeHead(200, headers);
+  res.end(body);
+});
+server.listen(0, '127.0.0.1', () => console.log(`ready http://127.0.0.1:${server.address().port}`));

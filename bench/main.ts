@@ -1,0 +1,17 @@
+/**
+ * `npm run bench -- CASE`: measurements side by side, in one interleaved run.
+ *
+ * @module
+ */
+
+import { benchMe } from './me.ts';
+
+const CASES: Readonly<Record<string, () => Promise<void>>> = { me: benchMe };
+
+const name = process.argv[2] ?? '';
+const run = CASES[name];
+if (run === undefined) {
+  console.error(`usage: npm run bench -- ${Object.keys(CASES).join(' | ')}`);
+  process.exit(2);
+}
+await run();

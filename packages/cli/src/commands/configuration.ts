@@ -1,0 +1,65 @@
+/**
+ * Reading the configuration for a command, and saying what is wrong with it.
+ *
+ * @module
+ */
+
+import { readFileSync } from 'node:fs';
+import {
+  type ConfigProblem,
+  formatConfigProblem,
+  type LoadedConfig,
+  loadConfig,
+} from '@sallyport/config';
+import { type Result, refuse } from '@sallyport/protocol';
+import type { Stdio } from '../stdio.ts';
+
+/** Options every command with a configuration has. */
+export interface ConfigurationOptions {
+  readonly config?: string;
+  readonly state?: string;
+  readonly port?: number;
+  readonly host?: string;
+}
+
+/** Reads file, environment and options. A file that cannot be read is a problem like any other. */
+export function readConfiguration(
+  { config: path, state, port, host }: ConfigurationOptions,
+  environment: Readonly<Record<string, string | undefined>>,
+): Result<LoadedConfig, readonly ConfigProblem[]> {
+  const flags = {
+    ...(state === undefined ? {} : { stateDirectory: state }),
+    ...(port === undefined ? {} : { 'listen.port': port }),
+    ...(host === undefined ? {} : { 'listen.host': host }),
+  };
+  if (path === undefined) return loadConfig({ env: environment, flags }, 'serve');
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    const found =
+      error instanceof Error && 'code' in error ? String(error.code) : 'an unreadable file';
+    return refuse([
+      { file: path, line: undefined, key: '--config', found, expected: 'a readable YAML file' },
+    ]);
+  }
+  return loadConfig({ file: { path, text }, env: environment, flags }, 'serve');
+}
+
+/** Writes every problem on a line of its own, or all of them as JSON. */
+export function reportProblems(
+  problems: readonly ConfigProblem[],
+  isJson: boolean,
+  stdio: Stdio,
+): void {
+  if (isJson) {
+    stdio.out(JSON.stringify({ ok: false, problems }, null, 2));
+    return;
+  }
+  for (const problem of problems) stdio.error(formatConfigProblem(problem));
+  stdio.error(
+    problems.length === 1
+      ? '1 problem; nothing was started.'
+      : `${problems.length} problems; nothing was started.`,
+  );
+}

@@ -1,0 +1,32 @@
+/**
+ * `sallyport rotate-keys`: a new sealing key, with nobody signed out.
+ *
+ * @module
+ */
+
+import { rotateKeyRingFile } from '@sallyport/server';
+import { EXIT, type Stdio } from '../stdio.ts';
+import { type ConfigurationOptions, readConfiguration, reportProblems } from './configuration.ts';
+
+/**
+ * Adds a key to the ring. Running servers read it within a second and seal with it after ten
+ * minutes; older keys stop opening once everything they sealed has ended.
+ */
+export async function rotateKeys(
+  options: ConfigurationOptions & { readonly json?: boolean },
+  stdio: Stdio,
+): Promise<number> {
+  const loaded = readConfiguration(options, process.env);
+  if (!loaded.ok) {
+    reportProblems(loaded.error, options.json === true, stdio);
+    return EXIT.failure;
+  }
+  const { keyRingFile, absoluteLifetimeMs } = loaded.value.config.session;
+  const kid = rotateKeyRingFile(keyRingFile, Date.now(), absoluteLifetimeMs);
+  stdio.out(
+    options.json === true
+      ? JSON.stringify({ kid, file: keyRingFile })
+      : `added key ${kid} to ${keyRingFile}; it seals in ten minutes`,
+  );
+  return EXIT.ok;
+}

@@ -1,0 +1,109 @@
+/**
+ * `sallyport serve`: the admin service's authentication for production.
+ *
+ * @module
+ */
+
+import {
+  formatConfigProblem,
+  type LoadedConfig,
+  openSecretFile,
+  redactConfig,
+} from '@sallyport/config';
+import { createDisabledServer, createPinoLog, describeFailure, type Log } from '@sallyport/server';
+import { createAdmin } from '../create-admin.ts';
+import { listenHttp } from '../http-listener.ts';
+import { createSystemPorts } from '../ports.ts';
+import { EXIT, type Stdio } from '../stdio.ts';
+import { type ConfigurationOptions, readConfiguration, reportProblems } from './configuration.ts';
+import { stopSignal } from './stop-signal.ts';
+
+/** Options of the command line. */
+export interface ServeOptions extends ConfigurationOptions {
+  readonly check?: boolean;
+  readonly json?: boolean;
+}
+
+/**
+ * Runs until it is told to stop. Writes `ready <url>` once it listens; it is ready for people once
+ * `/readyz` says so, which needs the IdP's metadata.
+ *
+ * @returns The exit code: 0 after a stop or a good check, 1 for a bad configuration.
+ */
+export async function serve(options: ServeOptions, stdio: Stdio): Promise<number> {
+  const loaded = readConfiguration(options, process.env);
+  if (!loaded.ok) {
+    reportProblems(loaded.error, options.json === true, stdio);
+    return EXIT.failure;
+  }
+  if (options.check === true) return check(loaded.value, options.json === true, stdio);
+
+  const { config, warnings } = loaded.value;
+  const log = createPinoLog(config.observe.logLevel, process.stderr);
+  for (const warning of warnings)
+    log('warn', 'configuration', { problem: formatConfigProblem(warning) });
+  const running = config.server.security.useAuth
+    ? startAdmin(loaded.value, log)
+    : startDisabled(log);
+  const listener = await listenHttp(running.handler, config.listen.port, config.listen.host);
+  const host = config.listen.host.includes(':') ? `[${config.listen.host}]` : config.listen.host;
+  stdio.out(`ready http://${host}:${listener.port}`);
+
+  const signal = await stopSignal();
+  log('info', 'stopping', { signal });
+  await listener.close();
+  running.close();
+  return EXIT.ok;
+}
+
+function startAdmin({ config }: LoadedConfig, log: Log) {
+  const { clientSecretFile } = config.auth.userAuth.openId;
+  const secret = openSecretFile(clientSecretFile, {
+    key: 'oidc_client_secret',
+    onProblem: (problem) => log('error', 'secret_file', { problem: formatConfigProblem(problem) }),
+  });
+  const admin = createAdmin(config, () => secret.current(), createSystemPorts(log));
+  return {
+    handler: admin.handler,
+    close: () => {
+      admin.close();
+      secret.close();
+    },
+  };
+}
+
+function startDisabled(log: Log) {
+  log('warn', 'authentication_disabled', {
+    detail: 'server.security.useAuth is false: /login, /callback, /me and /logout do not exist',
+  });
+  return { handler: createDisabledServer(log), close: () => {} };
+}
+
+function check(
+  { config, warnings, notUsedHere, origins }: LoadedConfig,
+  isJson: boolean,
+  stdio: Stdio,
+): number {
+  if (isJson) {
+    stdio.out(
+      JSON.stringify(
+        {
+          ok: true,
+          config: redactConfig(config),
+          origins: Object.fromEntries(origins),
+          notUsedHere,
+          warnings,
+        },
+        null,
+        2,
+      ),
+    );
+    return EXIT.ok;
+  }
+  for (const warning of warnings) stdio.error(`warning: ${formatConfigProblem(warning)}`);
+  stdio.out(`ok: ${origins.size} settings read`);
+  for (const [key, origin] of origins)
+    if (origin !== 'default') stdio.out(`  ${key}  from ${origin}`);
+  for (const key of notUsedHere) stdio.out(`  ${key}  is checked, but not used by serve`);
+  return EXIT.ok;
+}

@@ -1,0 +1,96 @@
+/**
+ * The `sallyport` command.
+ *
+ * @module
+ */
+
+import { SallyportError } from '@sallyport/protocol';
+import { describeFailure } from '@sallyport/server';
+import { Command, InvalidArgumentError } from 'commander';
+import { createStdio, EXIT } from './stdio.ts';
+
+const stdio = createStdio();
+const program = new Command('sallyport')
+  .description('Sign-in in front of a self-hosted workflow platform')
+  .showHelpAfterError()
+  .exitOverride((error) => {
+    process.exit(error.exitCode === 0 ? EXIT.ok : EXIT.usage);
+  });
+
+program
+  .command('up')
+  .description(
+    'run the whole plane on this machine: identity provider, admin service, gateway, protected console',
+  )
+  .option('--port <number>', 'port of the gateway; 0 takes a free one', parsePort, 8080)
+  .option(
+    '--idp-port <number>',
+    'port of the identity provider (default: the next one after --port)',
+    parsePort,
+  )
+  .option('--state <folder>', 'where secrets, passwords and sessions are kept', '.sallyport')
+  .option(
+    '--upstream <url>',
+    'put the sign-in in front of this server instead of the built-in console',
+    parseUpstream,
+  )
+  .option('--sign-in-as <name>', 'INSECURE: sign everybody in as ada or grace, without a page')
+  .option('--json', 'one JSON object when ready instead of text')
+  .action(async (options) => {
+    const { up } = await import('./commands/up.ts');
+    await finish(up(options, stdio));
+  });
+
+program
+  .command('serve')
+  .description("run the admin service's authentication for production")
+  .option('--config <file>', 'YAML file; environment variables and options win over it')
+  .option('--port <number>', 'port to listen on; 0 takes a free one', parsePort)
+  .option('--host <address>', 'address to listen on')
+  .option('--state <folder>', 'where sessions and the key ring are kept')
+  .option('--check', 'validate the configuration, print it without secrets, and exit')
+  .option('--json', 'print as JSON')
+  .action(async (options) => {
+    const { serve } = await import('./commands/serve.ts');
+    await finish(serve(options, stdio));
+  });
+
+program
+  .command('rotate-keys')
+  .description('add a key to the key ring; it seals ten minutes later, and nobody is signed out')
+  .option('--config <file>', 'YAML file')
+  .option('--state <folder>', 'where the key ring is kept')
+  .option('--json', 'print as JSON')
+  .action(async (options) => {
+    const { rotateKeys } = await import('./commands/rotate-keys.ts');
+    await finish(rotateKeys(options, stdio));
+  });
+
+await program.parseAsync();
+
+/** Ends the process with the command's code, or with what went wrong in one line. */
+async function finish(command: Promise<number>): Promise<void> {
+  try {
+    process.exitCode = await command;
+  } catch (error) {
+    stdio.error(
+      `sallyport: ${error instanceof SallyportError ? error.message : describeFailure(error)}`,
+    );
+    process.exitCode = EXIT.failure;
+  }
+}
+
+function parsePort(text: string): number {
+  const port = Number(text);
+  if (!/^\d{1,5}$/.test(text) || port > 65_535)
+    throw new InvalidArgumentError('a port is a number from 0 to 65535');
+  return port;
+}
+
+function parseUpstream(text: string): string {
+  const url = URL.parse(text);
+  if (url?.protocol !== 'http:' || url.pathname !== '/' || url.search !== '') {
+    throw new InvalidArgumentError('an upstream is an origin such as http://localhost:3000');
+  }
+  return url.origin;
+}
