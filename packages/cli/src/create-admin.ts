@@ -6,7 +6,7 @@
 
 import { join } from 'node:path';
 import { type Config, selectSameSite } from '@sallyport/config';
-import { matchRoute } from '@sallyport/protocol';
+import { createRouteMatcher, ROUTE_GROUPS } from '@sallyport/protocol';
 import {
   type AdminServer,
   createAdminServer,
@@ -33,6 +33,7 @@ export function createAdmin(
   const { auth, session, publicUrl } = config;
   const { openId, cookieSetting } = auth.userAuth;
   const url = new URL(publicUrl);
+  const matchRoute = createRouteMatcher(ROUTE_GROUPS);
   const relyingParty = createRelyingParty({
     issuer: openId.baseUrl,
     clientId: openId.clientId,

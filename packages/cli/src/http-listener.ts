@@ -60,7 +60,7 @@ async function listening(server: Server, port: number, host: string): Promise<vo
 }
 
 /** Says which port is taken, and what to do. */
-export function portFailure(cause: unknown, host: string, port: number): unknown {
+function portFailure(cause: unknown, host: string, port: number): unknown {
   const isTaken = cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE';
   if (!isTaken) return cause;
   return new SallyportError('SP_PORT_IN_USE', {

@@ -11,6 +11,7 @@ export {
   withoutCookies,
 } from './cookie.ts';
 export { formatDuration, parseDuration } from './duration.ts';
+export { selectEndToEndHeaders } from './end-to-end-headers.ts';
 export { SallyportError, type SallyportErrorCode, type SallyportErrorOptions } from './errors.ts';
 export {
   CLAIM_HEADER_PREFIX,
@@ -21,6 +22,7 @@ export {
   IDENTITY_HEADERS,
   isIdentityHeader,
 } from './header-names.ts';
+export { createRouteMatcher, type RouteMatcher } from './match-route.ts';
 export { isOwnEndpoint, PATHS } from './paths.ts';
 export type { JsonValue, Principal, UserRecord } from './principal.ts';
 export {
@@ -31,4 +33,4 @@ export {
   selectRedirectTarget,
 } from './redirect-target.ts';
 export { accept, type Result, refuse } from './result.ts';
-export type { ForwardCredential, RouteGroup } from './route-groups.ts';
+export { type ForwardCredential, ROUTE_GROUPS, type RouteGroup } from './route-groups.ts';

@@ -26,7 +26,7 @@ export interface Principal {
 
 /**
  * What is known about a principal: the fields of `flyteidl.service.IdentityService/UserInfo`
- * (reference `protocol.md` 1.1). Empty string when unknown.
+ * Empty string when unknown.
  */
 export interface UserRecord {
   readonly subject: string;

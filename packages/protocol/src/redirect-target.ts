@@ -13,6 +13,8 @@ export interface RedirectPolicy {
   readonly publicOrigin: string;
   /** Further allowed origins, as WHATWG serialises them. */
   readonly redirectOrigins: ReadonlySet<string>;
+  /** Where a sign-in that names no target ends: an absolute URL that this policy allows. */
+  readonly landing: string;
 }
 
 /** Why a target was refused. Stable: used as a metric label. */
@@ -41,7 +43,7 @@ const CONTROL = /[\u0000-\u001f\u007f]/;
  *
  * @returns `value`: an absolute href to send as Location. `error`: the caller MUST go to `/` instead.
  *
- * @see Design section 8, row `redirect_url`; hardening reference section 5.
+ *
  */
 export function parseRedirectTarget(
   target: string,
@@ -74,13 +76,15 @@ export function parseRedirectTarget(
 }
 
 /**
- * Selects the Location for a target: the target itself when it is allowed, else the public root.
+ * Selects the Location for a target: the target itself when it is allowed, else the public root; the
+ * landing page when none is named.
  *
  * @param target - Untrusted, or `undefined` when the caller named none.
  */
 export function selectRedirectTarget(target: string | undefined, policy: RedirectPolicy): string {
-  const parsed = target === undefined ? undefined : parseRedirectTarget(target, policy);
-  return parsed?.ok === true ? parsed.value : `${policy.publicOrigin}/`;
+  if (target === undefined) return policy.landing;
+  const parsed = parseRedirectTarget(target, policy);
+  return parsed.ok ? parsed.value : `${policy.publicOrigin}/`;
 }
 
 function lookAtPath(pathname: string, isOurs: boolean): RedirectRefusal | undefined {

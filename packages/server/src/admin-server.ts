@@ -32,6 +32,8 @@ export interface AdminServerOptions {
   /** `publicUrl`; only its origin counts. */
   readonly publicUrl: URL;
   readonly redirectOrigins: readonly string[];
+  /** `auth.userAuth.redirectUrl`: where a sign-in that names no target ends. */
+  readonly landing: string;
   readonly trustedProxies: readonly string[];
   readonly cookie: { readonly sameSite: 'Lax' | 'None' | undefined; readonly domain: string };
   readonly lifetimes: SessionLifetimes;
@@ -108,7 +110,11 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
   const me = createMeDoor({ check, publicOrigin });
   const router = createRouter({
     signIn: {
-      redirects: { publicOrigin, redirectOrigins: new Set(options.redirectOrigins) },
+      redirects: {
+        publicOrigin,
+        redirectOrigins: new Set(options.redirectOrigins),
+        landing: new URL(options.landing, publicOrigin).href,
+      },
       cookies,
       check,
       sessions,

@@ -14,6 +14,8 @@ export {
 export type { Log, LogFields, LogLevel } from './observe/log.ts';
 export { describeFailure } from './observe/log.ts';
 export { createPinoLog, type LogThreshold } from './observe/pino-log.ts';
+export { Html, html } from './page/html.ts';
+export { PAGE_THEME } from './page/page.ts';
 export { createKeyRingFile, rotateKeyRingFile } from './session/key-ring-file.ts';
 export {
   createLocalSessionStore,

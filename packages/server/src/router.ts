@@ -88,7 +88,9 @@ export function createRouter(
     context.json({ status: 404, title: 'No such route' }, 404, { 'cache-control': 'no-store' }),
   );
   app.onError((cause, context) => failed(toSignInRequest(context), cause));
-  return getRequestListener(app.fetch, { overrideGlobalObjects: false });
+  const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false });
+  // The listener answers every failure itself; its promise only says when it is done.
+  return (req, res) => void listener(req, res);
 
   function toSignInRequest(context: Context<Env>): SignInRequest {
     const { incoming } = context.env;
@@ -131,29 +133,30 @@ export function createRouter(
       return fail(request, 'store_unavailable', cause.retryAfterSeconds ?? 5);
     return fail(request, 'unexpected', undefined);
   }
+}
 
-  function fail(
-    request: SignInRequest,
-    reason: FailureReason,
-    retryAfterSeconds: number | undefined,
-  ): Response {
-    const { requestId } = request;
-    if (!isBackground(request)) {
-      return showFailure(
-        reason,
-        { requestId },
-        retryAfterSeconds === undefined ? {} : { retryAfterSeconds },
-      );
-    }
-    const { status, headers, body } = toProblemJson({
-      status: reason === 'rate_limited' ? 429 : 503,
+/** A failure as a page, or as a problem for what no person looks at. */
+function fail(
+  request: SignInRequest,
+  reason: FailureReason,
+  retryAfterSeconds: number | undefined,
+): Response {
+  const { requestId } = request;
+  if (!isBackground(request)) {
+    return showFailure(
       reason,
-      title: 'This cannot be answered at the moment',
-      requestId,
-      loginUrl: '',
-      retryAfterSeconds: retryAfterSeconds ?? 5,
-      bearerShown: false,
-    });
-    return new Response(body, { status, headers: headers.map(([name, value]) => [name, value]) });
+      { requestId },
+      retryAfterSeconds === undefined ? {} : { retryAfterSeconds },
+    );
   }
+  const { status, headers, body } = toProblemJson({
+    status: reason === 'rate_limited' ? 429 : 503,
+    reason,
+    title: 'This cannot be answered at the moment',
+    requestId,
+    loginUrl: '',
+    retryAfterSeconds: retryAfterSeconds ?? 5,
+    bearerShown: false,
+  });
+  return new Response(body, { status, headers: headers.map(([name, value]) => [name, value]) });
 }

@@ -4,13 +4,17 @@
  * @module
  */
 
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
+  type Config,
+  type ConfigProblem,
   formatConfigProblem,
   type LoadedConfig,
-  openSecretFile,
   redactConfig,
 } from '@sallyport/config';
-import { createDisabledServer, createPinoLog, describeFailure, type Log } from '@sallyport/server';
+import { accept, type Result } from '@sallyport/protocol';
+import { createDisabledServer, createPinoLog, type Log } from '@sallyport/server';
+import { openClientSecret } from '../client-secret.ts';
 import { createAdmin } from '../create-admin.ts';
 import { listenHttp } from '../http-listener.ts';
 import { createSystemPorts } from '../ports.ts';
@@ -42,9 +46,14 @@ export async function serve(options: ServeOptions, stdio: Stdio): Promise<number
   const log = createPinoLog(config.observe.logLevel, process.stderr);
   for (const warning of warnings)
     log('warn', 'configuration', { problem: formatConfigProblem(warning) });
-  const running = config.server.security.useAuth
-    ? startAdmin(loaded.value, log)
-    : startDisabled(log);
+  const started = config.server.security.useAuth
+    ? startAdmin(config, log)
+    : accept(startDisabled(log));
+  if (!started.ok) {
+    reportProblems([started.error], options.json === true, stdio);
+    return EXIT.failure;
+  }
+  const running = started.value;
   const listener = await listenHttp(running.handler, config.listen.port, config.listen.host);
   const host = config.listen.host.includes(':') ? `[${config.listen.host}]` : config.listen.host;
   stdio.out(`ready http://${host}:${listener.port}`);
@@ -56,23 +65,25 @@ export async function serve(options: ServeOptions, stdio: Stdio): Promise<number
   return EXIT.ok;
 }
 
-function startAdmin({ config }: LoadedConfig, log: Log) {
-  const { clientSecretFile } = config.auth.userAuth.openId;
-  const secret = openSecretFile(clientSecretFile, {
-    key: 'oidc_client_secret',
-    onProblem: (problem) => log('error', 'secret_file', { problem: formatConfigProblem(problem) }),
-  });
-  const admin = createAdmin(config, () => secret.current(), createSystemPorts(log));
-  return {
-    handler: admin.handler,
-    close: () => {
-      admin.close();
-      secret.close();
-    },
-  };
+interface Running {
+  readonly handler: (req: IncomingMessage, res: ServerResponse) => void;
+  close(): void;
 }
 
-function startDisabled(log: Log) {
+function startAdmin(config: Config, log: Log): Result<Running, ConfigProblem> {
+  const secret = openClientSecret(config.auth.userAuth.openId.clientSecretFile, log);
+  if (!secret.ok) return secret;
+  const admin = createAdmin(config, () => secret.value.current(), createSystemPorts(log));
+  return accept({
+    handler: admin.handler,
+    close() {
+      admin.close();
+      secret.value.close();
+    },
+  });
+}
+
+function startDisabled(log: Log): Running {
   log('warn', 'authentication_disabled', {
     detail: 'server.security.useAuth is false: /login, /callback, /me and /logout do not exist',
   });

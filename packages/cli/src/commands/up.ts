@@ -6,14 +6,15 @@
 
 import { createWriteStream, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { formatConfigProblem, loadConfig, openSecretFile } from '@sallyport/config';
+import { type ConfigProblem, formatConfigProblem, loadConfig } from '@sallyport/config';
 import { createGateway } from '@sallyport/gateway';
 import { createEmbeddedIdp, type EmbeddedIdp } from '@sallyport/idp';
-import { ROUTE_GROUPS, SallyportError } from '@sallyport/protocol';
+import { SallyportError } from '@sallyport/protocol';
 import { type AdminServer, createPinoLog, type Log } from '@sallyport/server';
+import { openClientSecret } from '../client-secret.ts';
 import { createConsole } from '../console/console-server.ts';
 import { createAdmin } from '../create-admin.ts';
-import { listenHttp, portFailure } from '../http-listener.ts';
+import { listenHttp } from '../http-listener.ts';
 import { createSystemPorts } from '../ports.ts';
 import { EXIT, type Stdio } from '../stdio.ts';
 import { announce } from '../up/announcement.ts';
@@ -91,16 +92,13 @@ export async function up(options: UpOptions, stdio: Stdio): Promise<number> {
 
     const gateway = createGateway({
       publicOrigin: url,
-      routes: ROUTE_GROUPS,
       upstreamFor: (name) =>
         name === 'admin' ? `http://${LOOPBACK}:${adminListener.port}` : backend,
       answer: admin.answer,
       backendHeaders: admin.backendHeaders,
       log: (event, fields) => log('info', event, fields),
     });
-    await gateway.listen(port, LOOPBACK).catch((cause: unknown) => {
-      throw portFailure(cause, LOOPBACK, port);
-    });
+    await gateway.listen(port, LOOPBACK);
     stops.push(() => gateway.drain());
     announce(
       {
@@ -140,20 +138,24 @@ function startAdmin(
     },
     'serve',
   );
-  if (!loaded.ok) {
-    const detail = loaded.error.map(formatConfigProblem).join('; ');
-    throw new SallyportError('SP_CONFIG_INVALID', { component: 'up', detail });
-  }
-  const secret = openSecretFile(idp.webClientSecretFile, {
-    key: 'oidc_client_secret',
-    onProblem: (problem) => log('error', 'secret_file', { problem: formatConfigProblem(problem) }),
-  });
-  const admin = createAdmin(loaded.value.config, () => secret.current(), createSystemPorts(log));
+  if (!loaded.ok) throw unusable(loaded.error);
+  const secret = openClientSecret(idp.webClientSecretFile, log);
+  if (!secret.ok) throw unusable([secret.error]);
+  const admin = createAdmin(
+    loaded.value.config,
+    () => secret.value.current(),
+    createSystemPorts(log),
+  );
   stops.push(() => {
     admin.close();
-    secret.close();
+    secret.value.close();
   });
   return admin;
+}
+
+function unusable(problems: readonly ConfigProblem[]): SallyportError {
+  const detail = problems.map(formatConfigProblem).join('; ');
+  return new SallyportError('SP_CONFIG_INVALID', { component: 'up', detail });
 }
 
 async function startConsole(idpOrigin: string, stops: Stop[]): Promise<string> {

@@ -43,6 +43,9 @@ export function selectBackendHeaders(
   identityHeaders: readonly HeaderPair[],
   policy: BackendHeaderPolicy,
 ): HeaderPair[] {
+  const mayAttempt = forwardCredential === 'all';
+  const mayBearer = mayAttempt || forwardCredential === 'bearer';
+  const maySession = mayAttempt || forwardCredential === 'session';
   const named = connectionOptions(rawHeaders);
   const kept: HeaderPair[] = [];
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
@@ -51,14 +54,13 @@ export function selectBackendHeaders(
     if (name.startsWith(':') || HOP_BY_HOP_HEADERS.has(name) || named.has(name)) continue;
     if (isIdentityHeader(name) || policy.stripHeaders.has(canonicalHeaderName(name))) continue;
     if (policy.bearerHeaders.has(canonicalHeaderName(name))) {
-      if (forwardCredential === 'bearer' && policy.bearerHeaders.has(name))
-        kept.push([name, value]);
+      if (mayBearer && policy.bearerHeaders.has(name)) kept.push([name, value]);
     } else if (name === 'cookie') {
       const rest = withoutCookies(
         value,
         (cookie) =>
-          policy.isAttemptCookie(cookie) ||
-          (forwardCredential !== 'session' && policy.isSessionCookie(cookie)),
+          (!mayAttempt && policy.isAttemptCookie(cookie)) ||
+          (!maySession && policy.isSessionCookie(cookie)),
       );
       if (rest !== undefined) kept.push([name, rest]);
     } else {

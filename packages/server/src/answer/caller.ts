@@ -25,8 +25,6 @@ export interface CallerHints {
  * `Sec-Fetch-Mode` decides where a browser sends it; without it a GET or HEAD whose Accept names
  * `text/html` and that carries no `X-Requested-With` counts as a navigation. A caller can lie, and
  * gains nothing: the kind chooses the shape of a refusal, never whether it is one.
- *
- * @see Design section 6; hardening reference section 8 row 54.
  */
 export function tellCaller({ method, headers }: CallerHints): Exclude<CallerKind, 'subrequest'> {
   const contentType = headers['content-type'] ?? '';

@@ -43,7 +43,8 @@ const TITLES: Readonly<Record<RefusalReason | Undecided['reason'], string>> = {
  *
  * A denied navigation is redirected to `/login` with the original path and query escaped, or shown
  * a page; a program gets 401 or 403 as a problem document, a Connect call its own error, a gRPC call
- * its status in headers; a subrequest exactly 200, 401, 403 or 503.
+ * its status in headers; a subrequest exactly 200, 401, 403 or 503, with the sign-in address in
+ * `Location` on 401 for a proxy that wants it.
  *
  * @param publicOrigin - Where `/login` is; never taken from the request.
  *
@@ -63,6 +64,18 @@ export function shapeAnswer(verdict: Verdict, caller: Caller, publicOrigin: stri
 /** The address a person signs in at and comes back from. */
 export function loginUrl(publicOrigin: string, target: string): string {
   return `${publicOrigin}${PATHS.login}?redirect_url=${encodeURIComponent(target.toWellFormed())}`;
+}
+
+/** Headers of `/me` together stay under 3,500 bytes, a proxy's default buffer; this is their longest. */
+const LOGIN_URL_MAX_LENGTH = 2_800;
+
+/**
+ * Where a proxy may send a navigation on 401. nginx cannot escape a URL by itself, so the check spells
+ * it; a target too long for the headers is left out, and the sign-in ends on the public root.
+ */
+function subrequestLoginUrl(publicOrigin: string, target: string): string {
+  const url = loginUrl(publicOrigin, target);
+  return url.length <= LOGIN_URL_MAX_LENGTH ? url : publicOrigin + PATHS.login;
 }
 
 function shapeDenial(verdict: Refused | Undecided, caller: Caller, publicOrigin: string): Denial {
@@ -92,8 +105,13 @@ function shapeDenial(verdict: Refused | Undecided, caller: Caller, publicOrigin:
     case 'connect':
       return { outcome: 'denied', ...toConnectError(problem) };
     case 'program':
-    case 'subrequest':
       return { outcome: 'denied', ...toProblemJson(problem) };
+    case 'subrequest': {
+      const answer = toProblemJson(problem);
+      if (status !== 401) return { outcome: 'denied', ...answer };
+      const location = ['location', subrequestLoginUrl(publicOrigin, caller.target)] as const;
+      return { outcome: 'denied', ...answer, headers: [...answer.headers, location] };
+    }
   }
 }
 

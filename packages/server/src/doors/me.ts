@@ -27,8 +27,9 @@ export type Door = (req: IncomingMessage, res: ServerResponse) => boolean;
  * Creates the door. It stands in front of the router, because a protected request waits for it.
  *
  * Answers exactly 200, 401, 403 or 503, to any method, with at most one Set-Cookie. The method the
- * cross-site rule looks at comes in `X-Original-Method`; a page of another site cannot send that
- * header without asking first, so a forged one only concerns its sender.
+ * cross-site rule looks at comes in `X-Original-Method`, the address for a later sign-in in
+ * `X-Original-URI`; a page of another site cannot send these headers without asking first, so forged
+ * ones only concern their sender.
  *
  * @returns A function that answers `true` when the request was for `/me`.
  */
@@ -61,10 +62,11 @@ export function createMeDoor({ check, publicOrigin }: MeDoorOptions): Door {
       res.end(isSnakeCase ? identity.body.snakeCase : identity.body.camelCase);
       return;
     }
+    const original = req.headers['x-original-uri'];
     const caller = {
       kind: 'subrequest',
       accept: undefined,
-      target: '/',
+      target: typeof original === 'string' ? original : '/',
       requestId: selectRequestId(req.headers['x-request-id']),
     } as const;
     const answer = shapeAnswer(verdict, caller, publicOrigin);

@@ -7,7 +7,7 @@
 /** Values a log line may hold. Never a token, cookie, code, secret or header value. */
 export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** How loud a line is. `audit` marks a session's transition; it is always written. */
+/** How loud a line is. `audit` marks a session's transition; it is written at every level but `silent`. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'audit';
 
 /** Writes one line: an event name, snake_case, and fields. */

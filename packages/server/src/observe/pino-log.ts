@@ -7,8 +7,8 @@
 import { type DestinationStream, pino } from 'pino';
 import type { Log } from './log.ts';
 
-/** Level from which lines are written; audit lines always are. */
-export type LogThreshold = 'debug' | 'info' | 'warn' | 'error';
+/** Level from which lines are written; audit lines are written at every one but `silent`. */
+export type LogThreshold = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
 
 /** Names under which a secret would travel: a field so named is replaced, whatever it holds. */
 const REDACTED = [

@@ -14,10 +14,13 @@ export interface Page {
   readonly body: string;
 }
 
-const STYLE = `
-:root{color-scheme:light dark;--ground:#f4f5f7;--card:#fff;--text:#1b1f26;--dim:#5a6372;--line:#d9dde3;--accent:#1f5fbf;--on-accent:#fff;--code:#eef0f3}
+/** Colours of every page in one place, dark and light. */
+export const PAGE_THEME = `:root{color-scheme:light dark;--ground:#f4f5f7;--card:#fff;--text:#1b1f26;--dim:#5a6372;--line:#d9dde3;--accent:#1f5fbf;--on-accent:#fff;--code:#eef0f3}
 @media (prefers-color-scheme:dark){:root{--ground:#12151a;--card:#1b2027;--text:#e8ebf0;--dim:#a0a9b8;--line:#323a46;--accent:#7fb0ff;--on-accent:#0d1420;--code:#252c36}}
-*{box-sizing:border-box}
+`;
+
+const STYLE = `
+${PAGE_THEME}*{box-sizing:border-box}
 body{margin:0;min-height:100vh;display:grid;place-items:center;padding:1.25rem;background:var(--ground);color:var(--text);font:1rem/1.55 system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif}
 main{width:100%;max-width:32rem;background:var(--card);border:1px solid var(--line);border-radius:.75rem;padding:2rem;overflow-wrap:anywhere}
 h1{margin:0 0 .75rem;font-size:1.35rem;line-height:1.3}

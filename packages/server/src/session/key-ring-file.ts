@@ -92,11 +92,15 @@ function parseKey(entry: unknown, index: number): RingKey {
     throw new TypeError(`key ring: keys[${index}].kid is not 8 base64url characters`);
   if (typeof key !== 'string' || Buffer.from(key, 'base64url').length !== KEY_BYTES)
     throw new TypeError(`key ring: keys[${index}].key is not 32 bytes in base64url`);
-  const seals = Date.parse(String(sealsFrom));
-  const opens = opensUntil === undefined ? undefined : Date.parse(String(opensUntil));
+  const seals = parseTime(sealsFrom);
+  const opens = opensUntil === undefined ? undefined : parseTime(opensUntil);
   if (Number.isNaN(seals) || Number.isNaN(opens))
     throw new TypeError(`key ring: keys[${index}] has a time that is not ISO 8601`);
   return { kid, key, sealsFrom: seals, ...(opens === undefined ? {} : { opensUntil: opens }) };
+}
+
+function parseTime(value: unknown): number {
+  return typeof value === 'string' ? Date.parse(value) : Number.NaN;
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -22,7 +22,7 @@ import {
 } from './session-record.ts';
 import type { SessionStore } from './session-store.ts';
 
-/** How long sessions live; all in milliseconds (design section 4). */
+/** How long sessions live; all in milliseconds. */
 export interface SessionLifetimes {
   /** Unused for so long: ended. */
   readonly idleMs: number;
@@ -168,7 +168,7 @@ export class Sessions {
 
   /** Seconds until a session ends if it is not used again, for the cookie's Max-Age. */
   maxAgeSeconds(session: Pick<Session, 'lastUsedAt' | 'idleMs' | 'absoluteEnd'>): number {
-    return Math.max(0, Math.floor((sessionEnd(session) - this.#now()) / 1_000));
+    return Math.max(0, Math.ceil((sessionEnd(session) - this.#now()) / 1_000));
   }
 
   async #ownId(cookieValue: string): Promise<number | undefined> {

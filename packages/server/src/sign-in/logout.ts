@@ -31,7 +31,6 @@ const STATE_MAX_LENGTH = 8_192;
  * sends it back here. Without a session it shows the signed-out page, or goes to the target that came
  * back in `state`; it never leads into a new sign-in by itself.
  *
- * @see Design section 8, row `/logout`.
  * @see [OIDC RP-Initiated Logout 1.0](https://openid.net/specs/openid-connect-rpinitiated-1_0.html)
  */
 export function createLogout(

@@ -16,8 +16,6 @@ const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TR
  * and has no ambient cookie to abuse. `SameSite=Lax` alone leaves sibling domains and WebSockets open.
  *
  * @param publicOrigin - The only origin that may write.
- *
- * @see Design section 3, "Cross-site writes".
  */
 export function isCrossSiteWrite({ method, headers }: CheckRequest, publicOrigin: string): boolean {
   const upgrades = headers.upgrade !== undefined || headers['sec-websocket-key'] !== undefined;

@@ -1,0 +1,160 @@
+/**
+ * The configuration as the program reads it, under the file's own key names.
+ *
+ * A duration's field ends in `Ms` and holds milliseconds; its key in the file does not. A text that
+ * is not set is the empty string. What each key means stands in docs/configuration.md, which is made
+ * from the schema.
+ *
+ * @module
+ */
+
+import type { SameSitePolicy } from './same-site.ts';
+import type { SecretText } from './secret-text.ts';
+
+/** Everything that can be configured, checked and with defaults filled in; deeply frozen. */
+export interface Config {
+  /** WHATWG origin; `http:` on a loopback host only. */
+  readonly publicUrl: string;
+  readonly listen: { readonly host: string; readonly port: number };
+  readonly stateDirectory: string;
+  /** WHATWG origins, beside `publicUrl`'s own. */
+  readonly redirectOrigins: readonly string[];
+  /** IP addresses and CIDR ranges. */
+  readonly trustedProxies: readonly string[];
+  readonly server: { readonly security: { readonly useAuth: boolean } };
+  readonly auth: AuthConfig;
+  readonly session: SessionConfig;
+  readonly bearer: { readonly onlyConfiguredHeader: boolean };
+  readonly access: AccessConfig;
+  readonly emailTrusted: boolean;
+  /** Names of claims; no two of them give the same header. */
+  readonly claimHeaders: readonly string[];
+  /** In the spelling of `canonicalHeaderName`. */
+  readonly stripHeaders: readonly string[];
+  readonly observe: { readonly logLevel: LogLevel };
+  readonly rateLimit: { readonly perMinute: number };
+  readonly union: { readonly auth: ServiceAuthConfig };
+  readonly admin: AdminClientConfig;
+  readonly executions: {
+    readonly app: { readonly adminClient: { readonly connection: ExecutionsConnectionConfig } };
+  };
+  readonly unionAuth: { readonly injectSecret: boolean; readonly secretName: string };
+  readonly secrets: SecretsConfig;
+}
+
+/** Requirement, "Admin service authentication settings". */
+export interface AuthConfig {
+  /** Lower case. */
+  readonly grpcAuthorizationHeader: string;
+  /** Lower case. */
+  readonly httpAuthorizationHeader: string;
+  /** In the spelling of `normalizeAudience`. */
+  readonly authorizedUris: readonly string[];
+  readonly appAuth: {
+    readonly authServerType: 'External';
+    readonly externalAuthServer: {
+      /** Issuer of bearer tokens, byte for byte; empty only without `useAuth`. */
+      readonly baseUrl: string;
+      readonly allowedAudience: readonly string[];
+      /** Absolute URL; empty means the IdP's own discovery document. */
+      readonly metadataUrl: string;
+    };
+    readonly thirdPartyConfig: {
+      readonly flyteClient: {
+        /** Empty only without `useAuth`. */
+        readonly clientId: string;
+        readonly redirectUri: string;
+        readonly scopes: readonly string[];
+        readonly audience: string;
+      };
+    };
+  };
+  readonly userAuth: {
+    readonly openId: {
+      /** Issuer of the sign-in, byte for byte; empty only without `useAuth`. */
+      readonly baseUrl: string;
+      /** Empty only without `useAuth`. */
+      readonly clientId: string;
+      readonly clientSecretFile: string;
+      /** Holds `openid`. */
+      readonly scopes: readonly string[];
+    };
+    readonly cookieSetting: {
+      readonly sameSitePolicy: SameSitePolicy;
+      /** Empty, or `publicUrl`'s host or a parent domain of it. */
+      readonly domain: string;
+    };
+    readonly idpQueryParameter: string;
+    /** Where a sign-in without a target ends: allowed by `parseRedirectTarget`. */
+    readonly redirectUrl: string;
+  };
+}
+
+/** How long sessions live, and where. Design section 4. */
+export interface SessionConfig {
+  readonly store: 'local';
+  readonly idleTimeoutMs: number;
+  readonly absoluteLifetimeMs: number;
+  readonly withoutRefreshTokenIdleMs: number;
+  readonly keyRingFile: string;
+}
+
+/** Who of the authenticated may enter; empty lists admit everybody. Design section 3. */
+export interface AccessConfig {
+  readonly tenants: readonly string[];
+  readonly groups: readonly string[];
+  /** Lower case. */
+  readonly emailDomains: readonly string[];
+  readonly clientIds: readonly string[];
+  readonly tenantClaim: string;
+  readonly groupsClaim: string;
+}
+
+/** Log levels, from the most to the least talkative. */
+export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
+
+/** Requirement, "Service auth block". */
+export interface ServiceAuthConfig {
+  readonly enable: boolean;
+  readonly type: 'ClientSecret';
+  readonly clientId: string;
+  readonly clientSecretLocation: string;
+  readonly tokenUrl: string;
+  /** Lower case. */
+  readonly authorizationMetadataKey: string;
+  readonly scopes: readonly string[];
+  readonly tokenRefreshWindowMs: number;
+}
+
+/** Requirement, "Admin SDK client" and "Client-side configuration": one block, two places of use. */
+export interface AdminClientConfig {
+  readonly endpoint: string;
+  readonly authType: 'Pkce' | 'ClientSecret';
+  readonly insecure: boolean;
+  readonly clientId: string;
+  readonly clientSecretLocation: string;
+}
+
+/** Requirement, "Executions service admin client connection". */
+export interface ExecutionsConnectionConfig {
+  /** Lower case. */
+  readonly authorizationHeader: string;
+  readonly clientId: string;
+  readonly clientSecretLocation: string;
+  readonly tokenUrl: string;
+  readonly scopes: readonly string[];
+}
+
+/** Requirement, "Data plane secret mount" and "Scheduler secret mount". */
+export interface SecretsConfig {
+  readonly admin: {
+    readonly enable: boolean;
+    readonly create: boolean;
+    readonly clientId: string;
+    readonly clientSecret: SecretText;
+  };
+  readonly adminOauthClientCredentials: {
+    readonly enabled: boolean;
+    readonly clientSecret: SecretText;
+  };
+}

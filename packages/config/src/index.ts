@@ -1,0 +1,32 @@
+/**
+ * Configuration of Sallyport: sources and precedence, problems with file and line, secret files.
+ *
+ * @module
+ */
+
+export type {
+  AccessConfig,
+  AdminClientConfig,
+  AuthConfig,
+  Config,
+  ExecutionsConnectionConfig,
+  LogLevel,
+  SecretsConfig,
+  ServiceAuthConfig,
+  SessionConfig,
+} from './config.ts';
+export { normalizeAudience } from './kinds/url.ts';
+export { type LoadedConfig, loadConfig } from './load-config.ts';
+export { type ConfigProblem, formatConfigProblem } from './problems.ts';
+export { redactConfig } from './redact-config.ts';
+export type { ConfigSources, Origin } from './resolve-settings.ts';
+export { type SameSitePolicy, selectSameSite } from './same-site.ts';
+export type { Consumer } from './schema/schema.ts';
+export {
+  openSecretFile,
+  type RereadTrigger,
+  rereadEvery,
+  type SecretFile,
+  type SecretFileOptions,
+} from './secret-file.ts';
+export type { SecretText } from './secret-text.ts';

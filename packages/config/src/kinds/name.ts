@@ -1,0 +1,183 @@
+/**
+ * Kinds of names on the wire: headers, query parameters, hosts, address ranges.
+ *
+ * @module
+ */
+
+import { isIP } from 'node:net';
+import {
+  accept,
+  canonicalHeaderName,
+  HOP_BY_HOP_HEADERS,
+  isIdentityHeader,
+} from '@sallyport/protocol';
+import { type Kind, wrong } from './kind.ts';
+import { patternKind, textKind } from './text.ts';
+
+/** Headers that mean something else already: reading a bearer from them would mix two meanings. */
+const TAKEN_HEADERS: ReadonlySet<string> = new Set([
+  'accept',
+  'content-length',
+  'content-type',
+  'cookie',
+  'forwarded',
+  'host',
+  'origin',
+  'set-cookie',
+  'user-agent',
+]);
+
+/** Headers without which no backend can answer; cookies of ours are removed one by one. */
+const NEEDED_HEADERS: ReadonlySet<string> = new Set([
+  'content-length',
+  'content-type',
+  'cookie',
+  'host',
+]);
+
+/** Query parameters of `/login`, `/callback` and of the authorization request (RFC 6749, RFC 7636, OIDC Core). */
+const TAKEN_PARAMETERS: ReadonlySet<string> = new Set([
+  'acr_values',
+  'audience',
+  'claims',
+  'client_id',
+  'client_secret',
+  'code',
+  'code_challenge',
+  'code_challenge_method',
+  'code_verifier',
+  'display',
+  'error',
+  'error_description',
+  'error_uri',
+  'grant_type',
+  'id_token',
+  'id_token_hint',
+  'iss',
+  'login_hint',
+  'max_age',
+  'nonce',
+  'post_logout_redirect_uri',
+  'prompt',
+  'redirect_uri',
+  'redirect_url',
+  'request',
+  'request_uri',
+  'resource',
+  'response_mode',
+  'response_type',
+  'scope',
+  'session_state',
+  'state',
+  'ui_locales',
+]);
+
+const BEARER_HEADER = 'the name of a header: letters, digits and -';
+
+/**
+ * The header a bearer travels in, kept in lower case.
+ *
+ * No `_`: proxies drop such names, or read them as `-` (CVE-2025-64484). No `-bin` and `grpc-`:
+ * gRPC gives those a meaning.
+ */
+export const bearerHeaderKind: Kind<string> = textKind({
+  name: 'header name',
+  expected: BEARER_HEADER,
+  check: (text) => {
+    const name = text.toLowerCase();
+    if (!/^[a-z][a-z0-9-]{0,63}$/.test(name)) return wrong(BEARER_HEADER);
+    if (isTakenHeader(name)) return wrong(`${BEARER_HEADER}; not one with another meaning`);
+    return accept(name);
+  },
+});
+
+const STRIPPED_HEADER = 'the name of a header that backends do not need';
+
+/** A header to remove before a backend sees it, kept in `canonicalHeaderName`'s spelling. */
+export const strippedHeaderKind: Kind<string> = textKind({
+  name: 'header name',
+  expected: STRIPPED_HEADER,
+  check: (text) => {
+    const name = canonicalHeaderName(text);
+    if (!/^[!#$%&'*+.^`|~0-9a-z-]{1,128}$/.test(name)) return wrong(STRIPPED_HEADER);
+    if (isIdentityHeader(name)) return wrong(`${STRIPPED_HEADER}; this one is removed always`);
+    return NEEDED_HEADERS.has(name) || HOP_BY_HOP_HEADERS.has(name)
+      ? wrong(STRIPPED_HEADER)
+      : accept(name);
+  },
+});
+
+function isTakenHeader(name: string): boolean {
+  return (
+    TAKEN_HEADERS.has(name) ||
+    HOP_BY_HOP_HEADERS.has(name) ||
+    isIdentityHeader(name) ||
+    /^(?:grpc-|sec-|x-forwarded-|x-original-)|-bin$/.test(name)
+  );
+}
+
+const PARAMETER = 'the name of a query parameter that OAuth and Sallyport do not use themselves';
+
+/** A query parameter that is copied to the IdP; it must not be able to change the request itself. */
+export const queryParameterKind: Kind<string> = textKind({
+  name: 'string',
+  expected: PARAMETER,
+  check: (text) =>
+    /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/.test(text) && !TAKEN_PARAMETERS.has(text.toLowerCase())
+      ? accept(text)
+      : wrong(PARAMETER),
+});
+
+/** A host name without port, kept in lower case. */
+export const domainKind: Kind<string> = textKind({
+  name: 'domain',
+  expected: 'a domain such as example.com',
+  check: (text) => {
+    const domain = text.toLowerCase();
+    return domain.length <= 253 &&
+      /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]*[a-z0-9]$/.test(domain)
+      ? accept(domain)
+      : wrong('a domain such as example.com');
+  },
+});
+
+/** What to listen on: an IP address or a host name. */
+export const listenHostKind: Kind<string> = patternKind(
+  'string',
+  'an IP address or host name to listen on',
+  /^(?:[0-9a-fA-F:.]+|[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?)$/,
+);
+
+const ADDRESS_RANGE = 'an IP address, or a range such as 10.0.0.0/8';
+
+/** An IP address or CIDR range. */
+export const addressRangeKind: Kind<string> = textKind({
+  name: 'address range',
+  expected: ADDRESS_RANGE,
+  check: (text) => {
+    const [address = '', prefix, ...rest] = text.split('/');
+    const bits = isIP(address) === 6 ? 128 : 32;
+    const isRange =
+      isIP(address) !== 0 &&
+      !address.includes('%') &&
+      rest.length === 0 &&
+      (prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits));
+    return isRange ? accept(text) : wrong(ADDRESS_RANGE);
+  },
+});
+
+const ENDPOINT = 'an endpoint such as dns:///platform.example.com';
+
+/** Where clients find the platform: `dns:///host`, or `host:port` (gRPC name syntax). */
+export const clientEndpointKind: Kind<string> = patternKind(
+  'string',
+  ENDPOINT,
+  /^(?:dns:\/\/\/)?(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9a-fA-F:.]+\])(?::\d{1,5})?$/,
+);
+
+/** The name of a Kubernetes secret, or of the environment variable made from it. */
+export const secretNameKind: Kind<string> = patternKind(
+  'string',
+  'the name of a secret: letters, digits, -, _ and .',
+  /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,251}[A-Za-z0-9])?$/,
+);

@@ -1,0 +1,124 @@
+/**
+ * Kinds of URLs: the public origin, issuers, endpoints, audiences.
+ *
+ * @module
+ */
+
+import { accept, type Result } from '@sallyport/protocol';
+import { type Kind, type ValueProblem, wrong } from './kind.ts';
+import { textKind } from './text.ts';
+
+/** Hosts on which plain http stays on the machine. */
+const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
+const HOST = /^(?:[a-z0-9_](?:[a-z0-9._-]*[a-z0-9_])?|\[[0-9a-f:.]+\])$/;
+
+/** Whether a URL's host is this machine: `localhost`, `127.0.0.1` or `[::1]`. */
+export function isLoopback(url: URL): boolean {
+  return LOOPBACK_HOSTS.has(url.hostname);
+}
+
+/** `https`, or `http` on a loopback host. */
+export const SECURE_URL = 'https, or http on localhost, 127.0.0.1 or [::1]';
+
+type UrlCheck = (url: URL, text: string) => string | undefined;
+
+/**
+ * Makes a kind of absolute http(s) URL without user information.
+ *
+ * @param expected - What it is, completing "expected …".
+ * @param check - Says what else is expected when it is not met.
+ * @param keep - What to keep of it; by default the text as written, because issuers and redirect
+ *   URIs are compared byte for byte.
+ */
+function urlKind(
+  expected: string,
+  check: UrlCheck,
+  keep: (url: URL, text: string) => string = (_, text) => text,
+): Kind<string> {
+  return textKind({
+    name: 'URL',
+    expected,
+    check: (text): Result<string, readonly ValueProblem[]> => {
+      const url = parseHttpUrl(text);
+      if (url === undefined) return wrong(expected);
+      if (url.username !== '' || url.password !== '')
+        return wrong(`${expected}, without user information`);
+      const unmet = check(url, text);
+      return unmet === undefined ? accept(keep(url, text)) : wrong(`${expected}: ${unmet}`);
+    },
+  });
+}
+
+/** Parses an absolute http(s) URL written out in full; WHATWG repairs (`https:host`, `\`) do not count. */
+export function parseHttpUrl(text: string): URL | undefined {
+  if (!/^https?:\/\/[^/\\?#]/i.test(text) || /[\s\\]/.test(text)) return undefined;
+  const url = URL.parse(text);
+  return url !== null && HOST.test(url.hostname) ? url : undefined;
+}
+
+const needsTls: UrlCheck = (url) =>
+  url.protocol === 'https:' || isLoopback(url) ? undefined : SECURE_URL;
+
+const isBare: UrlCheck = (_, text) =>
+  text.includes('?') || text.includes('#') ? 'no query and no fragment' : undefined;
+
+const isOrigin: UrlCheck = (url, text) =>
+  url.pathname === '/' ? isBare(url, text) : 'an origin only, without a path';
+
+const hasNoFragment: UrlCheck = (_, text) => (text.includes('#') ? 'no fragment' : undefined);
+
+const all =
+  (...checks: readonly UrlCheck[]): UrlCheck =>
+  (url, text) => {
+    for (const check of checks) {
+      const unmet = check(url, text);
+      if (unmet !== undefined) return unmet;
+    }
+    return undefined;
+  };
+
+/** An origin such as `https://platform.example.com`, kept as WHATWG serialises it. */
+export const originKind: Kind<string> = urlKind(
+  'an origin such as https://platform.example.com',
+  all(isOrigin, needsTls),
+  (url) => url.origin,
+);
+
+/** An issuer (OpenID Connect Discovery 1.0 section 3), kept byte for byte, a trailing `/` included. */
+export const issuerKind: Kind<string> = urlKind(
+  'an issuer URL such as https://idp.example.com',
+  all(isBare, needsTls),
+);
+
+/** An endpoint of the IdP; may have a query (RFC 6749 section 3.2). */
+export const endpointKind: Kind<string> = urlKind(
+  'an endpoint URL such as https://idp.example.com/token',
+  all(hasNoFragment, needsTls),
+);
+
+/** A native app's redirect URI (RFC 8252 section 7.3), kept byte for byte. */
+export const redirectUriKind: Kind<string> = urlKind(
+  'a redirect URI such as http://localhost:53593/callback',
+  all(hasNoFragment, needsTls),
+);
+
+/** An audience that is a URL, in-cluster http addresses included; kept by {@link normalizeAudience}. */
+export const audienceUriKind: Kind<string> = urlKind(
+  'a URL such as http://admin.cloud-cp.svc.cluster.local:80',
+  isBare,
+  (_, text) => normalizeAudience(text),
+);
+
+/**
+ * Brings an audience into the one spelling audiences are compared in.
+ *
+ * An http(s) URL loses its scheme's own port and the `/` of an empty path, so that
+ * `http://admin:80`, `http://admin/` and `http://admin` are one audience. Anything else stays as it is.
+ *
+ * @param audience - A configured URI, or an `aud` value of a token. Untrusted.
+ */
+export function normalizeAudience(audience: string): string {
+  const url = parseHttpUrl(audience);
+  if (url === undefined || url.username !== '' || url.password !== '') return audience;
+  return url.pathname === '/' && !/[?#]/.test(audience) ? url.origin : url.href;
+}

@@ -1,0 +1,186 @@
+/**
+ * Every setting's value, and which source won.
+ *
+ * @module
+ */
+
+import type { ConfigFileReading } from './file/read-config-file.ts';
+import type { ValueProblem } from './kinds/kind.ts';
+import { type ConfigProblem, describeFound, displayKey } from './problems.ts';
+import { isWithin, type PlacedSetting, SETTING_BY_KEY, SETTINGS } from './schema/schema.ts';
+import { suggestKey } from './suggestion.ts';
+
+/** Where a configuration comes from. */
+export interface ConfigSources {
+  /** The configuration file, read already. Untrusted text. */
+  readonly file?: { readonly path: string; readonly text: string };
+  /** The environment; only the documented variables are looked at, and an empty one counts as not set. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** By dotted key; text is read as from the environment, `undefined` counts as not given. */
+  readonly flags: Readonly<Record<string, unknown>>;
+}
+
+/** Which source gave a value; the earlier one wins. */
+export type Origin = 'flag' | 'env' | 'file' | 'default';
+
+/** Where to correct a value. */
+export type Place = Pick<ConfigProblem, 'file' | 'line' | 'variable'>;
+
+/** Outcome of {@link resolveSettings}. */
+export interface ResolvedSettings {
+  /** One of the setting's type for every key; the default where the given one is wrong. */
+  readonly values: Map<string, unknown>;
+  readonly origins: ReadonlyMap<string, Origin>;
+  /** Keys whose value stands for a wrong one, so that no rule should judge it. */
+  readonly unsound: ReadonlySet<string>;
+  /** Tells where to correct a key or a list's entry (`key[2]`), given or not. */
+  readonly placeOf: (key: string) => Place;
+  /** Whether the file or a flag gives anything within a block. */
+  readonly isGiven: (block: string) => boolean;
+  readonly problems: readonly ConfigProblem[];
+}
+
+interface GivenValue {
+  readonly origin: Origin;
+  readonly place: Place;
+  readonly value: unknown;
+  readonly entryLines: readonly number[];
+}
+
+/**
+ * Resolves every setting: flag, then environment, then file, then default.
+ *
+ * A value that is overridden is checked all the same: it is wrong today and takes effect the day the
+ * other source goes away. Does not look at what values mean together.
+ */
+export function resolveSettings(sources: ConfigSources, file: ConfigFileReading): ResolvedSettings {
+  const values = new Map<string, unknown>();
+  const origins = new Map<string, Origin>();
+  const unsound = new Set<string>();
+  const winners = new Map<string, GivenValue>();
+  const problems: ConfigProblem[] = [];
+
+  for (const placed of SETTINGS) {
+    const { key, setting } = placed;
+    values.set(key, setting.fallback);
+    origins.set(key, 'default');
+    if (!file.isReadable || [...file.brokenBlocks].some((block) => isWithin(key, block)))
+      unsound.add(key);
+    for (const [index, given] of listGiven(placed, sources, file).entries()) {
+      const parsed = setting.kind.parse(given.value);
+      if (!parsed.ok) problems.push(...parsed.error.map((reason) => toProblem(key, given, reason)));
+      if (index > 0) continue;
+      origins.set(key, given.origin);
+      winners.set(key, given);
+      if (parsed.ok) values.set(key, parsed.value);
+      else unsound.add(key);
+    }
+  }
+  for (const { key, setting } of SETTINGS) {
+    if (setting.fallbackFrom === undefined || origins.get(key) !== 'default') continue;
+    const source = values.get(setting.fallbackFrom.key);
+    if (unsound.has(setting.fallbackFrom.key)) unsound.add(key);
+    if (typeof source === 'string' && source !== '')
+      values.set(key, setting.fallbackFrom.derive(source));
+  }
+
+  const flagged = Object.keys(sources.flags).filter((key) => sources.flags[key] !== undefined);
+  problems.push(...flagged.filter((key) => !SETTING_BY_KEY.has(key)).map(toUnknownFlag));
+  return {
+    values,
+    origins,
+    unsound,
+    problems,
+    isGiven: (block) =>
+      [...file.entries.keys(), ...file.blockLines.keys(), ...flagged].some((key) =>
+        isWithin(key, block),
+      ),
+    placeOf: (key) => {
+      const [, name = key, index] = /^(.*)\[(\d+)\]$/.exec(key) ?? [];
+      const winner = winners.get(name);
+      return winner === undefined
+        ? selectPlace(name, sources, file)
+        : placeOfEntry(winner, index === undefined ? undefined : Number(index));
+    },
+  };
+}
+
+function listGiven(
+  { key, setting }: PlacedSetting,
+  sources: ConfigSources,
+  file: ConfigFileReading,
+): readonly GivenValue[] {
+  const given: GivenValue[] = [];
+  const fromText = (value: unknown): unknown =>
+    typeof value === 'string' ? setting.kind.fromText(value) : value;
+  const flag = Object.hasOwn(sources.flags, key) ? sources.flags[key] : undefined;
+  if (flag !== undefined) {
+    const place = { file: 'flag', line: undefined };
+    given.push({ origin: 'flag', place, value: fromText(flag), entryLines: [] });
+  }
+  const { variable } = setting;
+  const text = variable === undefined ? undefined : sources.env[variable];
+  if (variable !== undefined && text !== undefined && text !== '') {
+    const place = { file: 'environment', line: undefined, variable };
+    given.push({ origin: 'env', place, value: fromText(text), entryLines: [] });
+  }
+  const entry = file.entries.get(key);
+  if (entry !== undefined && sources.file !== undefined) {
+    const { value, line, entryLines } = entry;
+    given.push({ origin: 'file', place: { file: sources.file.path, line }, value, entryLines });
+  }
+  return given;
+}
+
+function toProblem(
+  key: string,
+  given: GivenValue,
+  { expected, index }: ValueProblem,
+): ConfigProblem {
+  const { place, value } = given;
+  const isWithheld = SETTING_BY_KEY.get(key)?.setting.kind.isWithheld === true;
+  if (index === undefined)
+    return { ...place, key, found: describeFound(value, isWithheld), expected };
+  const entry: unknown = Array.isArray(value) ? value[index] : undefined;
+  return {
+    ...placeOfEntry(given, index),
+    key: `${key}[${index}]`,
+    found: describeFound(entry, isWithheld),
+    expected,
+  };
+}
+
+function placeOfEntry({ place, entryLines }: GivenValue, index: number | undefined): Place {
+  const line = index === undefined ? undefined : entryLines[index];
+  return line === undefined ? place : { ...place, line };
+}
+
+function toUnknownFlag(key: string): ConfigProblem {
+  const dot = key.lastIndexOf('.');
+  return {
+    file: 'flag',
+    line: undefined,
+    key: displayKey(key),
+    found: 'an unknown key',
+    expected: suggestKey(key.slice(0, Math.max(0, dot)), key.slice(dot + 1)),
+  };
+}
+
+/** Where a key that is not given belongs: under its nearest block in the file, else the environment. */
+function selectPlace(key: string, sources: ConfigSources, file: ConfigFileReading): Place {
+  const variable = SETTING_BY_KEY.get(key)?.setting.variable;
+  const place: Place =
+    sources.file === undefined
+      ? { file: 'environment', line: undefined }
+      : { file: sources.file.path, line: nearestLine(key, file.blockLines) };
+  return variable === undefined ? place : { ...place, variable };
+}
+
+function nearestLine(key: string, blockLines: ReadonlyMap<string, number>): number {
+  const names = key.split('.');
+  for (let depth = names.length - 1; depth > 0; depth -= 1) {
+    const line = blockLines.get(names.slice(0, depth).join('.'));
+    if (line !== undefined) return line;
+  }
+  return 1;
+}

@@ -1,0 +1,103 @@
+/**
+ * The service app's settings: the requirement's "Errors" table, as far as a file can show it.
+ *
+ * @module
+ */
+
+import { describeFound } from '../problems.ts';
+import type { Rule } from './rule.ts';
+
+const DATA_PLANE = 'secrets.admin.clientId';
+const CONTROL_PLANE = 'union.auth.clientId';
+
+/** Requirement, "Errors": operator or propeller cannot authenticate when the two differ. */
+export const SAME_CLIENT_RULE: Rule = {
+  keys: [DATA_PLANE, CONTROL_PLANE],
+  check: ({ config }) => {
+    const dataPlane = config.secrets.admin.clientId;
+    const controlPlane = config.union.auth.clientId;
+    return dataPlane === '' || controlPlane === '' || dataPlane === controlPlane
+      ? []
+      : [
+          {
+            key: DATA_PLANE,
+            found: describeFound(dataPlane),
+            expected: `${describeFound(controlPlane)}, the client ID of ${CONTROL_PLANE} (AUTH_CLIENT_ID equals INTERNAL_CLIENT_ID)`,
+          },
+        ];
+  },
+};
+
+/** A client that proves itself by a secret has a client ID. */
+export const CLIENT_SECRET_RULE: Rule = {
+  keys: ['admin.authType', 'admin.clientId'],
+  check: ({ config, originOf }) =>
+    config.admin.authType === 'ClientSecret' &&
+    config.admin.clientId === '' &&
+    originOf('admin.authType') !== 'default'
+      ? [
+          {
+            key: 'admin.clientId',
+            found: 'nothing',
+            expected: 'a client ID, which authType ClientSecret needs',
+          },
+        ]
+      : [],
+};
+
+/** A secret that is to be created needs something in it. */
+export const STAND_IN_RULE: Rule = {
+  keys: ['secrets.admin.create', 'secrets.admin.clientSecret'],
+  check: ({ config }) =>
+    config.secrets.admin.create && !config.secrets.admin.clientSecret.isPresent
+      ? [
+          {
+            key: 'secrets.admin.clientSecret',
+            found: 'nothing',
+            expected: 'a stand-in value, which create: true needs',
+          },
+        ]
+      : [],
+};
+
+/** Requirement, "Errors": what is switched off makes services fail later; said at once. */
+export const SWITCHED_OFF_RULE: Rule = {
+  keys: [
+    'server.security.useAuth',
+    'union.auth.enable',
+    'secrets.admin.enable',
+    'secrets.adminOauthClientCredentials.enabled',
+  ],
+  check: ({ config }) => {
+    if (!config.server.security.useAuth) return [];
+    const { adminOauthClientCredentials: scheduler, admin } = config.secrets;
+    return [
+      {
+        key: 'union.auth.enable',
+        isOn: config.union.auth.enable,
+        effect: 'internal services receive 401',
+      },
+      {
+        key: 'secrets.admin.enable',
+        isOn: admin.enable,
+        effect: 'operator and propeller cannot authenticate',
+      },
+      {
+        key: 'secrets.adminOauthClientCredentials.enabled',
+        isOn: scheduler.enabled,
+        effect: 'the scheduler fails to start',
+      },
+    ].flatMap(({ key, isOn, effect }) =>
+      isOn
+        ? []
+        : [
+            {
+              key,
+              found: 'false',
+              expected: `true: without it ${effect}`,
+              isWarning: true as const,
+            },
+          ],
+    );
+  },
+};

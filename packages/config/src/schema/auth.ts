@@ -1,0 +1,170 @@
+/**
+ * Schema of `auth.*`: the requirement's "Admin service authentication settings".
+ *
+ * @module
+ */
+
+import { DEFAULT_AUTHORIZATION_HEADER } from '@sallyport/protocol';
+import type { AuthConfig } from '../config.ts';
+import { enumKind, listKind } from '../kinds/kind.ts';
+import { bearerHeaderKind, domainKind, queryParameterKind } from '../kinds/name.ts';
+import { clientIdKind, orEmpty, pathKind, scopeKind, textKind } from '../kinds/text.ts';
+import { audienceUriKind, endpointKind, issuerKind, redirectUriKind } from '../kinds/url.ts';
+import type { SameSitePolicy } from '../same-site.ts';
+import type { SchemaOf } from './setting.ts';
+
+const audience = textKind({ name: 'string', expected: 'an audience' });
+
+/** Schema of `auth`. */
+export const AUTH_SCHEMA: SchemaOf<AuthConfig> = {
+  grpcAuthorizationHeader: {
+    kind: bearerHeaderKind,
+    fallback: DEFAULT_AUTHORIZATION_HEADER,
+    meaning:
+      'Header that carries a bearer token on gRPC; also what clients are told to use. `authorization` is read beside it, see `bearer.onlyConfiguredHeader`.',
+  },
+  httpAuthorizationHeader: {
+    kind: bearerHeaderKind,
+    fallback: DEFAULT_AUTHORIZATION_HEADER,
+    meaning: 'Header that carries a bearer token on HTTP.',
+  },
+  authorizedUris: {
+    kind: listKind(audienceUriKind, 'URLs'),
+    fallback: [],
+    meaning:
+      "The admin service's in-cluster addresses: accepted as audiences of bearer tokens beside `publicUrl`. A port of 80 (http) or 443 (https) may be written or left out. These are not redirect targets, see `redirectOrigins`.",
+  },
+  appAuth: {
+    authServerType: {
+      kind: enumKind(['External'], {
+        Self: 'Sallyport works with an external identity provider and issues no tokens itself',
+      }),
+      fallback: 'External',
+      meaning: 'Who issues tokens. Always the identity provider.',
+    },
+    externalAuthServer: {
+      baseUrl: {
+        kind: issuerKind,
+        fallback: '',
+        fallbackFrom: {
+          key: 'auth.userAuth.openId.baseUrl',
+          text: 'the value of `auth.userAuth.openId.baseUrl`',
+          derive: (issuer) => issuer,
+        },
+        variable: 'OIDC_BASE_URL',
+        meaning:
+          'Issuer of the bearer tokens that are accepted, exactly as its tokens spell `iss`.',
+      },
+      allowedAudience: {
+        kind: listKind(audience, 'audiences'),
+        fallback: [],
+        meaning: 'Audiences accepted beside `publicUrl` and `auth.authorizedUris`.',
+      },
+      metadataUrl: {
+        kind: orEmpty(endpointOrPathKind()),
+        fallback: '',
+        meaning:
+          "The authorization server's metadata document, absolute or relative to `baseUrl`; empty asks where RFC 8414 and OpenID Connect Discovery put it.",
+      },
+    },
+    thirdPartyConfig: {
+      flyteClient: {
+        clientId: {
+          kind: clientIdKind,
+          fallback: '',
+          required: 'with-auth',
+          variable: 'CLI_CLIENT_ID',
+          meaning: 'Client ID of the native app: what SDK and command line sign in with.',
+        },
+        redirectUri: {
+          kind: redirectUriKind,
+          fallback: 'http://localhost:53593/callback',
+          meaning: "The native app's redirect URI, as registered.",
+        },
+        scopes: {
+          kind: listKind(scopeKind, 'scopes'),
+          fallback: ['all'],
+          meaning: 'Scopes the SDK and the command line request.',
+        },
+        audience: {
+          kind: orEmpty(audience),
+          fallback: '',
+          meaning: 'Audience the SDK and the command line request; empty requests none.',
+        },
+      },
+    },
+  },
+  userAuth: {
+    openId: {
+      baseUrl: {
+        kind: issuerKind,
+        fallback: '',
+        required: 'with-auth',
+        variable: 'OIDC_BASE_URL',
+        meaning: 'Issuer that people sign in at, exactly as its tokens spell `iss`.',
+      },
+      clientId: {
+        kind: clientIdKind,
+        fallback: '',
+        required: 'with-auth',
+        variable: 'OIDC_CLIENT_ID',
+        meaning: 'Client ID of the web app.',
+      },
+      clientSecretFile: {
+        kind: pathKind,
+        fallback: '/etc/secrets/oidc_client_secret',
+        variable: 'OIDC_CLIENT_SECRET_FILE',
+        meaning:
+          "File that holds the web app's client secret: key `oidc_client_secret` of the secret `core-admin-secrets`. Read again when it changes.",
+      },
+      scopes: {
+        kind: listKind(scopeKind, 'scopes'),
+        fallback: ['profile', 'openid', 'offline_access'],
+        meaning:
+          'Scopes a sign-in requests. Must hold `openid`; without `offline_access` sessions cannot be renewed and end sooner.',
+      },
+    },
+    cookieSetting: {
+      sameSitePolicy: {
+        kind: enumKind<SameSitePolicy>(['LaxMode', 'DefaultMode', 'NoneMode'], {
+          StrictMode:
+            'with StrictMode the browser withholds the cookie on the redirect back from the identity provider, and /callback would loop',
+        }),
+        fallback: 'LaxMode',
+        meaning:
+          'SameSite attribute of the session cookie. `LaxMode`: `Lax`. `DefaultMode`: no attribute, the browser decides. `NoneMode`: `None`, needs an https `publicUrl` and gives a warning.',
+      },
+      domain: {
+        kind: orEmpty(domainKind),
+        fallback: '',
+        meaning:
+          'Domain of the session cookie: empty keeps it to the host of `publicUrl`; else that host or a parent domain of it, which gives a warning because every host below it then receives the cookie. A public suffix such as `co.uk` is not recognised here: the browser refuses the cookie.',
+      },
+    },
+    idpQueryParameter: {
+      kind: queryParameterKind,
+      fallback: 'idp',
+      meaning:
+        'Query parameter of `/login` that selects an identity provider; it is passed on to the authorization endpoint.',
+    },
+    redirectUrl: {
+      kind: textKind({ name: 'path or URL', expected: 'a path or URL to end a sign-in on' }),
+      fallback: '/',
+      meaning:
+        'Where a sign-in without `redirect_url` ends: a path of `publicUrl`, or a URL of an origin in `redirectOrigins`.',
+    },
+  },
+};
+
+/** An endpoint's URL, or a path that `loadConfig` resolves against the issuer. */
+function endpointOrPathKind(): typeof endpointKind {
+  const relative = /^\/?(?!\/)[\w.~-][\w.~/-]*$/;
+  return {
+    ...endpointKind,
+    name: 'URL or path',
+    parse: (value) =>
+      typeof value === 'string' && relative.test(value)
+        ? { ok: true, value }
+        : endpointKind.parse(value),
+  };
+}

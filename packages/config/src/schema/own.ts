@@ -1,0 +1,180 @@
+/**
+ * Schema of Sallyport's own keys, and of `server.security`.
+ *
+ * @module
+ */
+
+import type { Config } from '../config.ts';
+import { booleanKind, enumKind, integerKind, listKind } from '../kinds/kind.ts';
+import { addressRangeKind, domainKind, listenHostKind, strippedHeaderKind } from '../kinds/name.ts';
+import { claimNameKind, clientIdKind, durationKind, pathKind, textKind } from '../kinds/text.ts';
+import { originKind } from '../kinds/url.ts';
+import type { SchemaOf } from './setting.ts';
+
+const SHORTEST = '1m';
+const LONGEST = '365d';
+
+/** Schema of Sallyport's own keys, and of `server.security`. */
+export const OWN_SCHEMA: SchemaOf<
+  Omit<Config, 'admin' | 'auth' | 'executions' | 'secrets' | 'union' | 'unionAuth'>
+> = {
+  publicUrl: {
+    kind: originKind,
+    fallback: '',
+    required: 'always',
+    variable: 'PUBLIC_URL',
+    meaning:
+      'Origin under which browsers reach the platform. Never taken from a request: it decides the redirect URI, the cookie prefix and the audience of tokens. Plain http only on `localhost`, `127.0.0.1` and `[::1]`.',
+  },
+  server: {
+    security: {
+      useAuth: {
+        kind: booleanKind,
+        fallback: true,
+        meaning:
+          'Registers `/login`, `/callback`, `/me` and `/logout`. With `false` none of them exists and protected routes stay closed.',
+      },
+    },
+  },
+  listen: {
+    host: {
+      kind: listenHostKind,
+      fallback: '127.0.0.1',
+      variable: 'SALLYPORT_LISTEN_HOST',
+      meaning:
+        'Address to listen on. The default is reachable from the same machine or pod only; `0.0.0.0` or `::` listens everywhere.',
+    },
+    port: {
+      kind: integerKind(0, 65_535),
+      fallback: 8080,
+      variable: 'SALLYPORT_LISTEN_PORT',
+      meaning: 'Port to listen on; 0 lets the system choose.',
+    },
+  },
+  stateDirectory: {
+    kind: pathKind,
+    fallback: '/var/lib/sallyport',
+    variable: 'SALLYPORT_STATE_DIRECTORY',
+    meaning: 'Directory of the session store and the key ring. Must be kept across restarts.',
+  },
+  redirectOrigins: {
+    kind: listKind(originKind, 'origins'),
+    fallback: [],
+    meaning: 'Further origins a sign-in or sign-out may end on, beside `publicUrl`.',
+  },
+  trustedProxies: {
+    kind: listKind(addressRangeKind, 'IP addresses and ranges'),
+    fallback: [],
+    meaning:
+      'Proxies whose forwarded headers are believed. Without any, they change nothing, and clients are told apart by the address of the connection.',
+  },
+  session: {
+    store: {
+      kind: enumKind(['local'], {
+        redis: 'a store shared by several replicas is not supported yet',
+      }),
+      fallback: 'local',
+      meaning: 'Where sessions are kept. `local`: a database file in `stateDirectory`.',
+    },
+    idleTimeout: {
+      kind: durationKind(SHORTEST, LONGEST),
+      fallback: 12 * 3_600_000,
+      meaning: 'A session ends when it was not used for this long.',
+    },
+    absoluteLifetime: {
+      kind: durationKind(SHORTEST, LONGEST),
+      fallback: 7 * 86_400_000,
+      meaning: 'A session ends this long after the sign-in, used or not.',
+    },
+    withoutRefreshTokenIdle: {
+      kind: durationKind(SHORTEST, LONGEST),
+      fallback: 3_600_000,
+      meaning:
+        'The idle timeout of a session for which the identity provider gave no refresh token.',
+    },
+    keyRingFile: {
+      kind: pathKind,
+      fallback: '',
+      fallbackFrom: {
+        key: 'stateDirectory',
+        text: '`key-ring.json` in `stateDirectory`',
+        derive: (directory) => `${directory.replace(/\/+$/, '')}/key-ring.json`,
+      },
+      meaning: 'File of the keys that seal sessions. Read again when it changes.',
+    },
+  },
+  bearer: {
+    onlyConfiguredHeader: {
+      kind: booleanKind,
+      fallback: false,
+      meaning:
+        'Reads bearer tokens from the configured headers alone. By default `authorization` is read beside them, because real SDKs send it.',
+    },
+  },
+  access: {
+    tenants: {
+      kind: listKind(textKind({ name: 'string', expected: 'a tenant' }), 'tenants'),
+      fallback: [],
+      meaning: 'Tenants that may enter; empty admits every tenant.',
+    },
+    groups: {
+      kind: listKind(textKind({ name: 'string', expected: 'a group' }), 'groups'),
+      fallback: [],
+      meaning: 'Groups whose members may enter; empty asks for no group.',
+    },
+    emailDomains: {
+      kind: listKind(domainKind, 'domains'),
+      fallback: [],
+      meaning: 'Domains of verified e-mail addresses that may enter; empty admits every address.',
+    },
+    clientIds: {
+      kind: listKind(clientIdKind, 'client IDs'),
+      fallback: [],
+      meaning: 'Applications that may enter; empty admits every one. Does not concern people.',
+    },
+    tenantClaim: {
+      kind: claimNameKind,
+      fallback: 'tid',
+      meaning: 'Claim that names the tenant: `tid` at Entra, `hd` at Google.',
+    },
+    groupsClaim: {
+      kind: claimNameKind,
+      fallback: 'groups',
+      meaning: 'Claim that lists the groups.',
+    },
+  },
+  emailTrusted: {
+    kind: booleanKind,
+    fallback: false,
+    meaning:
+      'Believes e-mail addresses that come without `email_verified`. Only for an identity provider that hands out addresses itself.',
+  },
+  claimHeaders: {
+    kind: listKind(claimNameKind, 'names of claims'),
+    fallback: [],
+    meaning:
+      'Claims to send to backends, each as `X-User-Claim-<name>`: `tenant_id` as `X-User-Claim-Tenant-Id`.',
+  },
+  stripHeaders: {
+    kind: listKind(strippedHeaderKind, 'header names'),
+    fallback: [],
+    meaning:
+      'Headers to remove before a backend sees them, beside `X-User-*`, `X-Amzn-Oidc-*` and hop-by-hop headers, which are removed always.',
+  },
+  observe: {
+    logLevel: {
+      kind: enumKind(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
+      fallback: 'info',
+      variable: 'SALLYPORT_LOG_LEVEL',
+      meaning: 'Least severe log entry that is written.',
+    },
+  },
+  rateLimit: {
+    perMinute: {
+      kind: integerKind(1, 100_000),
+      fallback: 120,
+      meaning:
+        'Requests a minute to `/login`, `/callback` and `/logout` from one client; more are answered with 429. A sign-in takes two.',
+    },
+  },
+};

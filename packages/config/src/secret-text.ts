@@ -1,0 +1,41 @@
+/**
+ * A secret that a configuration file holds in plain text.
+ *
+ * @module
+ */
+
+/** What every printed form of a secret shows. */
+export const REDACTED = '[secret]';
+
+/**
+ * A secret value that no printing can show: JSON, string conversion and Node's inspection give
+ * `[secret]`, because a configuration object is the first thing somebody logs.
+ */
+export class SecretText {
+  readonly #text: string;
+
+  /** @param text - The value; empty means none was configured. */
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** Whether a value was configured. */
+  get isPresent(): boolean {
+    return this.#text !== '';
+  }
+
+  /** Gives the value. The caller MUST NOT log it or put it into an error. */
+  reveal(): string {
+    return this.#text;
+  }
+
+  /** The printed form: `[secret]`, or an empty string when there is none. */
+  toString(): string {
+    return this.isPresent ? REDACTED : '';
+  }
+
+  /** The printed form, for `JSON.stringify`. */
+  toJSON(): string {
+    return this.toString();
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * What an unknown key was probably meant to be.
+ *
+ * @module
+ */
+
+import { NAMES_BY_BLOCK, SETTINGS } from './schema/schema.ts';
+
+const LISTED_MAX = 8;
+
+/**
+ * Completes "expected …" for a key that does not exist.
+ *
+ * Looks for a similar name in the same block, then for the same name elsewhere in the schema; else
+ * lists the block's names when they are few.
+ *
+ * @param block - Dotted key of the block the name stands in; empty for the top of the file.
+ * @param name - The unknown name. Untrusted.
+ */
+export function suggestKey(block: string, name: string): string {
+  const reason = NOT_TAKEN.get(joinKey(block, name));
+  if (reason !== undefined) return `no such key: ${reason}`;
+  const names = NAMES_BY_BLOCK.get(block) ?? [];
+  const similar = closest(name, names);
+  if (similar !== undefined) return `${joinKey(block, similar)} (did you mean that?)`;
+  const elsewhere = findElsewhere(name);
+  if (elsewhere !== undefined) return `${elsewhere} (did you mean that?)`;
+  return names.length <= LISTED_MAX ? `one of ${names.join(', ')}` : 'a known key';
+}
+
+/** Puts a name under a block. */
+export function joinKey(block: string, name: string): string {
+  return block === '' ? name : `${block}.${name}`;
+}
+
+/** Keys that existing deployments have and that mean nothing here, each with the reason. */
+const NOT_TAKEN: ReadonlyMap<string, string> = new Map([
+  ['auth.disableForHttp', 'enforcement is never switched off for one transport'],
+  ['auth.disableForGrpc', 'enforcement is never switched off for one transport'],
+  ['auth.appAuth.selfAuthServer', 'Sallyport issues no tokens itself'],
+  [
+    'auth.userAuth.openId.clientSecretName',
+    'name the file in auth.userAuth.openId.clientSecretFile',
+  ],
+  ['auth.userAuth.openId.clientSecret', 'name a file in auth.userAuth.openId.clientSecretFile'],
+  ['auth.userAuth.openId.issuerUrl', 'auth.userAuth.openId.baseUrl is the issuer'],
+  ['auth.userAuth.cookieHashKeySecretName', 'session.keyRingFile holds the keys'],
+  ['auth.userAuth.cookieBlockKeySecretName', 'session.keyRingFile holds the keys'],
+  ['server.security.secure', 'the proxy in front ends TLS'],
+  ['server.security.ssl', 'the proxy in front ends TLS'],
+  ['server.security.insecureCookieHeader', 'publicUrl decides whether cookies are Secure'],
+  ['union.auth.clientSecret', 'name a file in union.auth.clientSecretLocation'],
+  ['admin.clientSecret', 'name a file in admin.clientSecretLocation'],
+  ['admin.useAuth', 'admin.authType says how to authenticate'],
+]);
+
+/** The only place of the whole schema that has a name, or ends in a dotted key. */
+function findElsewhere(name: string): string | undefined {
+  const wanted = name.toLowerCase();
+  const blocks = [...NAMES_BY_BLOCK.keys(), ...SETTINGS.map(({ key }) => key)].filter(
+    (key) => key.toLowerCase() === wanted || key.toLowerCase().endsWith(`.${wanted}`),
+  );
+  return blocks.length === 1 ? blocks[0] : undefined;
+}
+
+function closest(name: string, candidates: readonly string[]): string | undefined {
+  const limit = name.length <= 4 ? 1 : name.length <= 8 ? 2 : 3;
+  let best: { readonly candidate: string; readonly distance: number } | undefined;
+  for (const candidate of candidates) {
+    const distance = editDistance(simplify(name), simplify(candidate));
+    if (distance <= limit && distance < (best?.distance ?? Number.POSITIVE_INFINITY))
+      best = { candidate, distance };
+  }
+  return best?.candidate;
+}
+
+function simplify(name: string): string {
+  return name.slice(0, 64).toLowerCase().replaceAll(/[-_]/g, '');
+}
+
+/** Levenshtein distance: insertions, deletions and replacements between two short words. */
+function editDistance(from: string, to: string): number {
+  let previous = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (const [row, letter] of from.split('').entries()) {
+    const current = [row + 1];
+    for (let column = 1; column <= to.length; column += 1) {
+      const replaced = (previous[column - 1] ?? 0) + (letter === to[column - 1] ? 0 : 1);
+      const removed = (previous[column] ?? 0) + 1;
+      const added = (current[column - 1] ?? 0) + 1;
+      current.push(Math.min(replaced, removed, added));
+    }
+    previous = current;
+  }
+  return previous[to.length] ?? 0;
+}

@@ -1,0 +1,233 @@
+/**
+ * Forwards HTTP requests, of either version, to HTTP/1.1 backends.
+ *
+ * @module
+ */
+
+import { type Duplex, PassThrough, type Readable, type Writable } from 'node:stream';
+import { type Dispatcher, errors, Pool } from 'undici';
+import type { Exchange } from './exchange.ts';
+import { joinWebSocket } from './forward-websocket.ts';
+import type { Forwarding } from './forwarding.ts';
+import type { Log } from './log.ts';
+import { type ProblemReason, sendProblem } from './problem.ts';
+import { flattenHeaders, selectClientHeaders } from './response-headers.ts';
+import type { GatewayTimeouts } from './timeouts.ts';
+
+/** Passes a request on and its answer back. */
+export type ForwardHttp = (forwarding: Forwarding) => void;
+
+/** What {@link createHttpForwarder} needs. */
+export interface HttpForwarderOptions {
+  readonly publicOrigin: URL;
+  readonly timeouts: GatewayTimeouts;
+  readonly log: Log;
+}
+
+/** The forwarder and its connections. */
+export interface HttpForwarder {
+  readonly forward: ForwardHttp;
+  /** Breaks off whatever is under way. */
+  destroy(): Promise<void>;
+}
+
+/**
+ * Creates the forwarder: a pool of kept-alive connections for each backend.
+ *
+ * Bodies stream both ways with back-pressure. An abort travels both ways too: a client that goes away
+ * ends the backend's request, and a backend that breaks off resets the client's stream or connection,
+ * so that half an answer never looks whole. Nothing is sent twice.
+ */
+export function createHttpForwarder(options: HttpForwarderOptions): HttpForwarder {
+  const { publicOrigin, timeouts, log } = options;
+  const poolByOrigin = new Map<string, Pool>();
+
+  return {
+    forward(forwarding) {
+      const { exchange, origin, target, group, headers } = forwarding;
+      const relay = new ResponseRelay(forwarding, timeouts, log);
+      const isUnlimited = group.streaming;
+      try {
+        poolOf(origin).dispatch(
+          {
+            path: target,
+            method: exchange.method,
+            headers: [...headers.flat(), 'host', publicOrigin.host],
+            body: openBody(exchange),
+            headersTimeout: isUnlimited ? 0 : timeouts.upstreamHeadersMs,
+            bodyTimeout: isUnlimited ? 0 : timeouts.upstreamIdleMs,
+            ...(exchange.upgrade === undefined ? {} : { upgrade: 'websocket' }),
+          },
+          relay,
+        );
+      } catch (error) {
+        relay.fail(error);
+      }
+    },
+    async destroy() {
+      await Promise.all([...poolByOrigin.values()].map((pool) => pool.destroy()));
+    },
+  };
+
+  function poolOf(origin: string): Pool {
+    let pool = poolByOrigin.get(origin);
+    if (pool === undefined) {
+      pool = new Pool(origin, { allowH2: false, connect: { timeout: timeouts.upstreamConnectMs } });
+      poolByOrigin.set(origin, pool);
+    }
+    return pool;
+  }
+}
+
+/** Takes one answer from undici to the client. */
+class ResponseRelay implements Dispatcher.DispatchHandler {
+  readonly #forwarding: Forwarding;
+  readonly #timeouts: GatewayTimeouts;
+  readonly #log: Log;
+  #controller: Dispatcher.DispatchController | undefined;
+  #sink: Writable | undefined;
+  #hasBody = false;
+  #stall: NodeJS.Timeout | undefined;
+
+  constructor(forwarding: Forwarding, timeouts: GatewayTimeouts, log: Log) {
+    this.#forwarding = forwarding;
+    this.#timeouts = timeouts;
+    this.#log = log;
+    forwarding.exchange.onClose(() => this.#stop());
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#forwarding.exchange.isClosed) this.#stop();
+  }
+
+  onRequestUpgrade(
+    _controller: Dispatcher.DispatchController,
+    _status: number,
+    headers: Readonly<Record<string, string | string[] | undefined>>,
+    socket: Duplex,
+  ): void {
+    const { exchange, setCookie } = this.#forwarding;
+    const { upgrade } = exchange;
+    if (upgrade === undefined || exchange.isClosed) {
+      socket.destroy();
+      return;
+    }
+    this.#controller = undefined;
+    joinWebSocket(upgrade, socket, {
+      headers: selectClientHeaders(flattenHeaders(headers), setCookie),
+      lingerMs: this.#timeouts.lingerMs,
+    });
+  }
+
+  onResponseStart(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Readonly<Record<string, string | string[] | undefined>>,
+  ): void {
+    const { exchange, setCookie } = this.#forwarding;
+    if (status < 200) {
+      const { link = [] } = headers;
+      if (status === 103) exchange.sendEarlyHints(typeof link === 'string' ? [link] : link);
+      return;
+    }
+    const sink = exchange.begin(status, selectClientHeaders(flattenHeaders(headers), setCookie));
+    this.#sink = sink;
+    sink.on('drain', () => {
+      clearTimeout(this.#stall);
+      controller.resume();
+    });
+    // Body that came in one piece with the headers leaves with them; a stream's may be long in coming.
+    queueMicrotask(() => {
+      if (!this.#hasBody && !exchange.isClosed) exchange.flush();
+    });
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#hasBody = true;
+    if (this.#sink === undefined || this.#sink.write(chunk)) return;
+    controller.pause();
+    const { exchange, group } = this.#forwarding;
+    clearTimeout(this.#stall);
+    if (!group.streaming)
+      this.#stall = setTimeout(() => exchange.reset(), this.#timeouts.clientStallMs);
+  }
+
+  onResponseEnd(): void {
+    this.#hasBody = true;
+    this.#sink?.end();
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | null, error: unknown): void {
+    this.fail(error);
+  }
+
+  /** Answers for a backend that did not. */
+  fail(error: unknown): void {
+    const { exchange, group, requestId, setCookie } = this.#forwarding;
+    if (exchange.isClosed) return;
+    const reason = tellReason(error);
+    this.#log('gateway.upstream_failed', {
+      request_id: requestId,
+      backend: group.backend,
+      reason,
+      error: codeOf(error),
+    });
+    sendProblem(exchange, reason, { requestId, isGrpc: false, setCookie });
+  }
+
+  #stop(): void {
+    clearTimeout(this.#stall);
+    this.#controller?.abort(new ClientGone());
+  }
+}
+
+/** Why a backend's request is broken off when its client has gone. */
+class ClientGone extends Error {
+  override readonly name = 'ClientGone';
+  readonly code = 'CLIENT_GONE';
+}
+
+/**
+ * Puts a stream of its own between client and backend: undici destroys the body it was given when the
+ * backend fails, and with the client's own stream the connection would go that still has to carry the
+ * answer.
+ */
+function openBody(exchange: Exchange): Readable | null {
+  const { body } = exchange;
+  if (body === undefined) return null;
+  const copy = new PassThrough();
+  copy.on('error', ignore);
+  copy.once('close', () => {
+    body.unpipe(copy);
+    body.resume();
+  });
+  body.once('close', () => {
+    if (!body.readableEnded) copy.destroy(new ClientGone());
+  });
+  exchange.sendContinue();
+  return body.pipe(copy);
+}
+
+function tellReason(error: unknown): ProblemReason {
+  if (
+    error instanceof errors.ConnectTimeoutError ||
+    error instanceof errors.HeadersTimeoutError ||
+    error instanceof errors.BodyTimeoutError
+  )
+    return 'upstream_timeout';
+  if (
+    error instanceof errors.InvalidArgumentError ||
+    error instanceof errors.RequestContentLengthMismatchError
+  )
+    return 'request_malformed';
+  return 'upstream_unreachable';
+}
+
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error;
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+}
+
+/** The failure is told through the relay. */
+function ignore(): void {}

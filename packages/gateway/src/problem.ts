@@ -1,0 +1,101 @@
+/**
+ * Answers the gateway gives by itself, when neither the verdict nor a backend has one.
+ *
+ * @module
+ */
+
+import type { HeaderPair } from '@sallyport/protocol';
+import type { Exchange } from './exchange.ts';
+
+/** One kind of such an answer. */
+interface Kind {
+  readonly status: number;
+  readonly grpcStatus: number;
+  readonly title: string;
+  readonly headers?: readonly HeaderPair[];
+}
+
+/** gRPC codes: 3 invalid argument, 4 deadline exceeded, 8 resource exhausted, 12 unimplemented, 14 unavailable. */
+const KINDS = {
+  request_target_malformed: {
+    status: 400,
+    grpcStatus: 3,
+    title: 'This request target is not accepted',
+  },
+  host_ambiguous: { status: 400, grpcStatus: 3, title: 'The request names more than one host' },
+  request_malformed: { status: 400, grpcStatus: 3, title: 'This request cannot be forwarded' },
+  method_not_supported: { status: 405, grpcStatus: 12, title: 'This method is not supported' },
+  request_timeout: { status: 408, grpcStatus: 4, title: 'The request took too long to arrive' },
+  grpc_needs_http2: { status: 415, grpcStatus: 3, title: 'gRPC needs HTTP/2' },
+  headers_overflow: { status: 431, grpcStatus: 8, title: 'Too many header fields' },
+  /** gRPC maps HTTP 404 to UNIMPLEMENTED, and this is the same answer in both. */
+  route_not_served: { status: 404, grpcStatus: 12, title: 'No service answers this route here' },
+  internal_error: { status: 500, grpcStatus: 13, title: 'The gateway failed on this request' },
+  upstream_unreachable: { status: 502, grpcStatus: 14, title: 'The service cannot be reached' },
+  /** Not UNAVAILABLE: clients repeat that, and the call may have been carried out. */
+  upstream_timeout: { status: 504, grpcStatus: 4, title: 'The service did not answer in time' },
+  auth_disabled: {
+    status: 503,
+    grpcStatus: 14,
+    title: 'Authentication is switched off, so protected routes are closed',
+  },
+  undecided: {
+    status: 503,
+    grpcStatus: 14,
+    title: 'Nobody can tell at the moment whether you may enter',
+    headers: [['retry-after', '5']],
+  },
+} as const satisfies Readonly<Record<string, Kind>>;
+
+/** Stable identifiers of the gateway's own answers: `reason` in the document, and in the log. */
+export type ProblemReason = keyof typeof KINDS;
+
+/** What one such answer is about. */
+export interface ProblemContext {
+  readonly requestId: string;
+  readonly isGrpc: boolean;
+  /** The session's slide, when the caller had been admitted. */
+  readonly setCookie?: string | undefined;
+}
+
+/**
+ * Sends a problem document, or for gRPC a trailers-only answer. Nothing of the request is repeated in it.
+ *
+ * Does nothing when the client has gone; breaks off when the answer has already begun.
+ *
+ * @see [RFC 9457](https://www.rfc-editor.org/rfc/rfc9457) problem documents
+ * @see [gRPC over HTTP/2, responses](https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md#responses)
+ */
+export function sendProblem(
+  exchange: Exchange,
+  reason: ProblemReason,
+  { requestId, isGrpc, setCookie }: ProblemContext,
+): void {
+  if (exchange.isClosed) return;
+  if (exchange.isAnswered) {
+    exchange.reset();
+    return;
+  }
+  const { status, grpcStatus, title, headers = [] }: Kind = KINDS[reason];
+  const common: HeaderPair[] = [['cache-control', 'no-store']];
+  if (setCookie !== undefined) common.push(['set-cookie', setCookie]);
+  if (isGrpc && exchange.version === 'http/2') {
+    exchange.send(
+      200,
+      [
+        ...common,
+        ['content-type', 'application/grpc'],
+        ['grpc-status', String(grpcStatus)],
+        ['grpc-message', encodeURIComponent(`${title} (${reason})`)],
+      ],
+      '',
+    );
+    return;
+  }
+  const type = `urn:sallyport:problem:${reason}`;
+  exchange.send(
+    status,
+    [...common, ['content-type', 'application/problem+json'], ...headers],
+    JSON.stringify({ type, title, status, reason, request_id: requestId }),
+  );
+}

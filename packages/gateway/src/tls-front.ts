@@ -1,0 +1,76 @@
+/**
+ * Takes TLS off connections that somebody else has accepted.
+ *
+ * @module
+ */
+
+import type { Socket } from 'node:net';
+import { createServer, type TLSSocket } from 'node:tls';
+
+/** Certificate and key, PEM. */
+export interface TlsOptions {
+  readonly key: string;
+  readonly cert: string;
+}
+
+/** What {@link createTlsFront} needs. */
+export interface TlsFrontOptions extends TlsOptions {
+  /** Milliseconds for a whole handshake. */
+  readonly handshakeMs: number;
+  /** Gets the plain side of a connection, and what was agreed to be spoken on it. */
+  readonly accept: (socket: TLSSocket, protocol: 'h2' | 'http1') => void;
+}
+
+/** Accepts TLS connections. */
+export interface TlsFront {
+  accept(socket: Socket): void;
+  /** Closes connections whose handshake is not complete. */
+  drain(): void;
+}
+
+/**
+ * Creates the front. A client that offers no ALPN is taken to speak HTTP/1.1.
+ *
+ * The handshake has a deadline of its own, because Node's `handshakeTimeout` starts again with every
+ * byte: one byte a second would hold a connection for ever.
+ */
+export function createTlsFront({ key, cert, handshakeMs, accept }: TlsFrontOptions): TlsFront {
+  const pendingByPeer = new Map<string, () => void>();
+  const handshaking = new Set<Socket>();
+  const server = createServer({
+    key,
+    cert,
+    ALPNProtocols: ['h2', 'http/1.1'],
+    minVersion: 'TLSv1.2',
+    handshakeTimeout: handshakeMs,
+  });
+  server.on('secureConnection', (socket) => {
+    pendingByPeer.get(peerOf(socket))?.();
+    accept(socket, socket.alpnProtocol === 'h2' ? 'h2' : 'http1');
+  });
+  server.on('tlsClientError', (_error, socket) => socket.destroy());
+
+  return {
+    accept(socket) {
+      const peer = peerOf(socket);
+      const timer = setTimeout(() => socket.destroy(), handshakeMs);
+      const settle = () => {
+        clearTimeout(timer);
+        handshaking.delete(socket);
+        if (pendingByPeer.get(peer) === settle) pendingByPeer.delete(peer);
+      };
+      handshaking.add(socket);
+      pendingByPeer.set(peer, settle);
+      socket.once('close', settle);
+      server.emit('connection', socket);
+    },
+    drain() {
+      for (const socket of handshaking) socket.destroy();
+    },
+  };
+}
+
+/** The four-tuple, which both sides of the handshake show and no two open connections share. */
+function peerOf(socket: Socket): string {
+  return `${socket.localAddress}|${socket.localPort}|${socket.remoteAddress}|${socket.remotePort}`;
+}

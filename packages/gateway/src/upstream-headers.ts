@@ -1,0 +1,98 @@
+/**
+ * What a backend is told about a request: the caller's own headers, and what the gateway knows.
+ *
+ * @module
+ */
+
+import { randomUUID } from 'node:crypto';
+import { canonicalHeaderName, type HeaderPair, type RouteGroup } from '@sallyport/protocol';
+import { type BackendHeaderPolicy, selectBackendHeaders } from '@sallyport/server/verdict';
+import type { Exchange } from './exchange.ts';
+
+/** What {@link buildUpstreamHeaders} is made from. */
+export interface UpstreamHeaderParts {
+  readonly exchange: Pick<Exchange, 'rawHeaders' | 'peerAddress'>;
+  readonly group: Pick<RouteGroup, 'forwardCredential'>;
+  /** From the admission; empty on an unprotected route. */
+  readonly identityHeaders: readonly HeaderPair[];
+  readonly requestId: string;
+  readonly publicOrigin: URL;
+  readonly policy: BackendHeaderPolicy;
+}
+
+const REQUEST_ID = /^[A-Za-z0-9._-]{8,64}$/;
+
+/**
+ * Fields about the path or the peer that only the gateway may state, and those that would make a
+ * backend act on another method or path than the verdict was about. Canonical spelling.
+ */
+const OWNED_NAMES: ReadonlySet<string> = new Set([
+  'expect',
+  'forwarded',
+  'host',
+  'true-client-ip',
+  'x-client-ip',
+  'x-forwarded',
+  'x-http-method',
+  'x-http-method-override',
+  'x-method-override',
+  'x-real-ip',
+  'x-request-id',
+  'x-rewrite-url',
+]);
+const OWNED_PREFIXES: readonly string[] = ['x-forwarded-', 'x-original-'];
+
+/** Keeps a caller's `X-Request-Id` when it was sent once, short and harmless; else draws one. */
+export function selectRequestId(rawHeaders: readonly string[]): string {
+  const sent = valuesOf(rawHeaders, 'x-request-id');
+  const [id = ''] = sent;
+  return sent.length === 1 && REQUEST_ID.test(id) ? id : randomUUID();
+}
+
+/** Every value of a header, in the order sent. */
+export function valuesOf(rawHeaders: readonly string[], name: string): readonly string[] {
+  const values: string[] = [];
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2)
+    if (rawHeaders[index]?.toLowerCase() === name) values.push(rawHeaders[index + 1] ?? '');
+  return values;
+}
+
+/**
+ * Builds the headers of the request to a backend, without `host`.
+ *
+ * What the caller may pass on is `selectBackendHeaders`' to decide. On top of that everything a proxy
+ * states is replaced, in any spelling: the gateway is the edge, so the peer is the client and the
+ * public origin is where the request came in, whatever address it was sent to.
+ *
+ * @returns Pairs in lower case; `cookie` once, as HTTP/1.1 needs it (RFC 9113 section 8.2.3).
+ */
+export function buildUpstreamHeaders(parts: UpstreamHeaderParts): HeaderPair[] {
+  const { exchange, group, identityHeaders, requestId, publicOrigin, policy } = parts;
+  const { forwardCredential } = group;
+  const cookies: string[] = [];
+  const headers: HeaderPair[] = [];
+  for (const pair of selectBackendHeaders(
+    exchange.rawHeaders,
+    forwardCredential,
+    identityHeaders,
+    policy,
+  )) {
+    if (pair[0] === 'cookie') cookies.push(pair[1]);
+    else if (!isOwned(pair[0])) headers.push(pair);
+  }
+  if (cookies.length > 0) headers.push(['cookie', cookies.join('; ')]);
+  headers.push(
+    ['x-forwarded-for', exchange.peerAddress],
+    ['x-forwarded-host', publicOrigin.host],
+    ['x-forwarded-proto', publicOrigin.protocol.slice(0, -1)],
+    ['x-request-id', requestId],
+  );
+  return headers;
+}
+
+function isOwned(name: string): boolean {
+  const canonical = canonicalHeaderName(name);
+  return (
+    OWNED_NAMES.has(canonical) || OWNED_PREFIXES.some((prefix) => canonical.startsWith(prefix))
+  );
+}

@@ -1,0 +1,110 @@
+/**
+ * The embedded development IdP: a certified OpenID provider with two users, in this process.
+ *
+ * @module
+ */
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { SallyportError } from '@sallyport/protocol';
+import { createHttpHandler } from './http-handler.ts';
+import { createIdpSpec, type IdpClientIds, type IdpSpec } from './idp-spec.ts';
+import { createInteractionRoute } from './interaction.ts';
+import { createMemoryStore } from './memory-adapter.ts';
+import { createProvider } from './provider.ts';
+import { type LogIdpEvent, logProviderEvents } from './provider-events.ts';
+import { createSignInLimiter } from './sign-in-limiter.ts';
+import { keepSigningKey } from './signing-key.ts';
+import { createSecret, openStateDirectory } from './state-directory.ts';
+import { keepUsers, PASSWORDS_FILE, type SeededUser } from './users.ts';
+
+/** Settings of {@link createEmbeddedIdp}. */
+export interface EmbeddedIdpOptions {
+  /** Origin that the caller will listen on, `http://127.0.0.1:8081` for instance; without a path. */
+  readonly issuer: string;
+  /** The deployment's public URL; redirect URIs are made from it byte for byte. */
+  readonly publicUrl: string;
+  /** Where secrets, passwords and keys are kept; created with mode 0700. */
+  readonly stateDirectory: string;
+  readonly clientIds: IdpClientIds;
+  /** Seeded user who is signed in without a page. */
+  readonly signInAs?: string;
+  readonly log: LogIdpEvent;
+  /** Current time in epoch milliseconds. */
+  readonly now?: () => number;
+}
+
+/** A running IdP; the caller owns the listener. */
+export interface EmbeddedIdp {
+  /** Answers every request of the issuer's origin. For `node:http`. */
+  readonly handler: (request: IncomingMessage, response: ServerResponse) => void;
+  readonly spec: IdpSpec;
+  /** File that holds the web application's secret and nothing else. */
+  readonly webClientSecretFile: string;
+  /** File that holds the service application's secret and nothing else. */
+  readonly serviceClientSecretFile: string;
+  /** File with one `<login> <password>` line for each user. */
+  readonly passwordsFile: string;
+  readonly users: readonly SeededUser[];
+  /** Forgets sessions, codes, tokens and grants. */
+  close(): void;
+}
+
+const WEB_SECRET_FILE = 'web-client-secret';
+const SERVICE_SECRET_FILE = 'service-client-secret';
+const COOKIE_KEY_FILE = 'cookie-key';
+
+/**
+ * Creates the IdP of one deployment.
+ *
+ * Secrets, passwords and keys are made on the first start and read on the next; sessions, grants
+ * and tokens live in memory.
+ *
+ * @throws {SallyportError} `SP_CONFIG_INVALID` for settings or stored files that cannot be used,
+ *   `SP_STORE_UNAVAILABLE` when the state directory cannot be read or written.
+ */
+export async function createEmbeddedIdp(options: EmbeddedIdpOptions): Promise<EmbeddedIdp> {
+  const { now = Date.now, log, clientIds, issuer } = options;
+  assertIssuer(issuer);
+  const spec = createIdpSpec(options.publicUrl, clientIds);
+  const directory = await openStateDirectory(options.stateDirectory);
+  const [web, service, cookieKey, users, signingKey] = await Promise.all([
+    directory.keep(WEB_SECRET_FILE, createSecret),
+    directory.keep(SERVICE_SECRET_FILE, createSecret),
+    directory.keep(COOKIE_KEY_FILE, createSecret),
+    keepUsers(directory),
+    keepSigningKey(directory),
+  ]);
+  const chooseUser =
+    options.signInAs === undefined
+      ? undefined
+      : (await import('./sign-in-as.ts')).createAutomaticSignIn(users, options.signInAs);
+
+  const store = createMemoryStore(now);
+  const secrets = { web, service };
+  const inputs = { spec, secrets, signingKey, cookieKey, users, store };
+  const provider = createProvider(issuer, inputs);
+  logProviderEvents(provider, log);
+  const logins = users.map(({ login }) => login);
+  const limiter = createSignInLimiter(logins, now);
+  provider.use(createInteractionRoute({ provider, spec, users, limiter, log, chooseUser }));
+
+  return {
+    handler: createHttpHandler(provider.callback(), { spec, clientIds, issuer }),
+    spec,
+    webClientSecretFile: directory.pathOf(WEB_SECRET_FILE),
+    serviceClientSecretFile: directory.pathOf(SERVICE_SECRET_FILE),
+    passwordsFile: directory.pathOf(PASSWORDS_FILE),
+    users,
+    close: () => store.clear(),
+  };
+}
+
+function assertIssuer(issuer: string): void {
+  const url = URL.parse(issuer);
+  const isOrigin = url !== null && url.origin === issuer && /^https?:/.test(issuer);
+  if (isOrigin) return;
+  throw new SallyportError('SP_CONFIG_INVALID', {
+    component: 'idp',
+    detail: 'the issuer of the embedded IdP must be an origin such as http://127.0.0.1:8081',
+  });
+}

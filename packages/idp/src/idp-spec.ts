@@ -1,0 +1,152 @@
+/**
+ * What an identity provider must hold for one deployment: three applications and the scopes.
+ *
+ * Data only. The embedded IdP is made from it, and whoever provisions another IdP starts from the
+ * same value, so that the two can never drift apart.
+ *
+ * @module
+ */
+
+import { SallyportError } from '@sallyport/protocol';
+
+/** RFC 6749 and RFC 8628 grant types that an application may be registered for. */
+export type GrantType =
+  | 'authorization_code'
+  | 'refresh_token'
+  | 'client_credentials'
+  | 'urn:ietf:params:oauth:grant-type:device_code';
+
+/** One registered application. Every list is complete: what is not named is refused. */
+export interface IdpApplication {
+  /** Which of the three rows of the requirement this is. */
+  readonly role: 'web' | 'native' | 'service';
+  readonly clientId: string;
+  /** Shown to people on sign-in and device pages. */
+  readonly name: string;
+  readonly grantTypes: readonly GrantType[];
+  /** Compared byte for byte, port included. */
+  readonly redirectUris: readonly string[];
+  /** Compared byte for byte. */
+  readonly postLogoutRedirectUris: readonly string[];
+  readonly tokenEndpointAuthMethod: 'client_secret_basic' | 'none';
+  /** `required`: an authorization request without an S256 challenge is refused (RFC 7636). */
+  readonly pkce: 'required' | 'optional';
+  /** First-party applications never show a consent page. */
+  readonly consent: 'trusted';
+  readonly scopes: readonly string[];
+}
+
+/** The three applications, and the resource that their access tokens are for. */
+export interface IdpSpec {
+  /** `aud` of an access token with scope `all`: the deployment's public URL, byte for byte. */
+  readonly audience: string;
+  readonly scopes: readonly string[];
+  readonly web: IdpApplication;
+  readonly native: IdpApplication;
+  readonly service: IdpApplication;
+}
+
+/** Client identifiers of the three applications; all different. */
+export interface IdpClientIds {
+  readonly web: string;
+  readonly native: string;
+  readonly service: string;
+}
+
+/** The scope that admits to the deployment's API (requirement, "Authorization server", row 2). */
+export const API_SCOPE = 'all';
+
+/** Where command-line clients listen for the answer (requirement, "Limits", 53593). */
+export const NATIVE_REDIRECT_URI = 'http://localhost:53593/callback';
+
+const SCOPES = ['openid', 'profile', 'email', 'offline_access', API_SCOPE] as const;
+const USER_SCOPES = ['openid', 'profile', 'email', API_SCOPE] as const;
+/** RFC 6749 appendix A.1, without the colon that would end the user part of a Basic credential. */
+const CLIENT_ID = /^[\x21-\x39\x3b-\x7e]{1,255}$/;
+
+/**
+ * Builds the specification of one deployment.
+ *
+ * @param publicUrl - The deployment's public URL, without query, fragment or trailing slash; the
+ *   redirect URIs are this string with a path appended and are never normalised.
+ * @param clientIds - Identifiers to register.
+ *
+ * @throws {SallyportError} `SP_CONFIG_INVALID` when the URL or an identifier cannot be registered.
+ *
+ * @see requirement, tables "IdP applications" and "Authorization server at the IdP"
+ */
+export function createIdpSpec(publicUrl: string, clientIds: IdpClientIds): IdpSpec {
+  assertPublicUrl(publicUrl);
+  assertClientIds(clientIds);
+  const trusted = { consent: 'trusted' } as const;
+
+  return {
+    audience: publicUrl,
+    scopes: SCOPES,
+    web: {
+      ...trusted,
+      role: 'web',
+      clientId: clientIds.web,
+      name: 'Sallyport console',
+      // `refresh_token` follows from the scope `offline_access`, which the sign-in asks for.
+      grantTypes: ['authorization_code', 'refresh_token'],
+      redirectUris: [`${publicUrl}/callback`],
+      postLogoutRedirectUris: [`${publicUrl}/logout`],
+      tokenEndpointAuthMethod: 'client_secret_basic',
+      pkce: 'optional',
+      scopes: SCOPES,
+    },
+    native: {
+      ...trusted,
+      role: 'native',
+      clientId: clientIds.native,
+      name: 'Sallyport command line',
+      grantTypes: ['authorization_code', 'urn:ietf:params:oauth:grant-type:device_code'],
+      redirectUris: [NATIVE_REDIRECT_URI],
+      postLogoutRedirectUris: [],
+      tokenEndpointAuthMethod: 'none',
+      pkce: 'required',
+      scopes: USER_SCOPES,
+    },
+    service: {
+      ...trusted,
+      role: 'service',
+      clientId: clientIds.service,
+      name: 'Sallyport services',
+      grantTypes: ['client_credentials'],
+      redirectUris: [],
+      postLogoutRedirectUris: [],
+      tokenEndpointAuthMethod: 'client_secret_basic',
+      pkce: 'optional',
+      scopes: [API_SCOPE],
+    },
+  };
+}
+
+/** The three applications of a specification, in the order of the requirement's table. */
+export function applicationsOf(spec: IdpSpec): readonly IdpApplication[] {
+  return [spec.web, spec.native, spec.service];
+}
+
+function assertPublicUrl(publicUrl: string): void {
+  const url = URL.parse(publicUrl);
+  const isUsable =
+    url !== null &&
+    (url.protocol === 'http:' || url.protocol === 'https:') &&
+    !/[?#]|\/$/.test(publicUrl);
+  if (isUsable) return;
+  throw new SallyportError('SP_CONFIG_INVALID', {
+    component: 'idp',
+    detail: 'publicUrl must be an http or https URL without query, fragment and trailing slash',
+  });
+}
+
+function assertClientIds(clientIds: IdpClientIds): void {
+  const ids = [clientIds.web, clientIds.native, clientIds.service];
+  if (ids.every((id) => CLIENT_ID.test(id)) && new Set(ids).size === ids.length) return;
+  throw new SallyportError('SP_CONFIG_INVALID', {
+    component: 'idp',
+    detail:
+      'the client identifiers must be three different strings of printable ASCII without space or colon',
+  });
+}

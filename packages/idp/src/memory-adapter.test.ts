@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import { createMemoryStore } from './memory-adapter.ts';
+
+const KEPT_MS = 10 * 60 * 1_000;
+
+function setup() {
+  const clock = { now: 0 };
+  const store = createMemoryStore(() => clock.now);
+  return { clock, store, codes: store.adapterFor('AuthorizationCode') };
+}
+
+describe('createMemoryStore', () => {
+  it('keeps kinds of records apart, and one kind together', async () => {
+    const { store, codes } = setup();
+    await codes.upsert('1', { kind: 'code' }, 60);
+    expect(await store.adapterFor('AuthorizationCode').find('1')).toEqual({ kind: 'code' });
+    expect(await store.adapterFor('Session').find('1')).toBeUndefined();
+  });
+
+  it('finds an expired record for a while, so that it can be told from an unknown one', async () => {
+    const { clock, codes } = setup();
+    await codes.upsert('1', { kind: 'code' }, 60);
+    clock.now = 60_000 + KEPT_MS - 1;
+    expect(await codes.find('1')).toBeDefined();
+    clock.now += 1;
+    expect(await codes.find('1')).toBeUndefined();
+  });
+
+  it('finds sessions by uid and device codes by user code', async () => {
+    const { store } = setup();
+    await store.adapterFor('Session').upsert('1', { uid: 'u' }, 60);
+    await store.adapterFor('DeviceCode').upsert('2', { userCode: 'c' }, 60);
+    expect(await store.adapterFor('Session').findByUid('u')).toEqual({ uid: 'u' });
+    expect(await store.adapterFor('DeviceCode').findByUserCode('c')).toEqual({ userCode: 'c' });
+    expect(await store.adapterFor('Session').findByUid('other')).toBeUndefined();
+    expect(await store.adapterFor('DeviceCode').findByUserCode('other')).toBeUndefined();
+  });
+
+  it('marks a record as consumed, in epoch seconds', async () => {
+    const { clock, codes } = setup();
+    await codes.upsert('1', {}, 60);
+    clock.now = 5_999;
+    await codes.consume('1');
+    await codes.consume('unknown');
+    expect(await codes.find('1')).toEqual({ consumed: 5 });
+  });
+
+  it('destroys one record, and all records of one grant', async () => {
+    const { codes } = setup();
+    await codes.upsert('1', { grantId: 'g' }, 60);
+    await codes.upsert('2', { grantId: 'g' }, 60);
+    await codes.upsert('3', { grantId: 'other' }, 60);
+    await codes.upsert('4', {}, 60);
+    await codes.destroy('4');
+    await codes.revokeByGrantId('g');
+    expect(await Promise.all(['1', '2', '3', '4'].map((id) => codes.find(id)))).toEqual([
+      undefined,
+      undefined,
+      { grantId: 'other' },
+      undefined,
+    ]);
+  });
+
+  it('stays bounded: drops what is past first, then the oldest', async () => {
+    const { clock, codes } = setup();
+    await codes.upsert('oldest', {}, 3_600);
+    await codes.upsert('past', {}, 1);
+    for (let count = 0; count < 4_998; count += 1) await codes.upsert(`${count}`, {}, 3_600);
+    clock.now = 1_000 + KEPT_MS;
+    await codes.upsert('one more', {}, 3_600);
+    expect(await codes.find('oldest')).toBeDefined();
+    await codes.upsert('two more', {}, 3_600);
+    expect(await codes.find('oldest')).toBeUndefined();
+    expect(await codes.find('two more')).toBeDefined();
+  });
+
+  it('forgets everything when cleared', async () => {
+    const { store, codes } = setup();
+    await codes.upsert('1', {});
+    store.clear();
+    expect(await codes.find('1')).toBeUndefined();
+  });
+});

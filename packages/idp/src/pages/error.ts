@@ -1,0 +1,31 @@
+/**
+ * The page for a request that cannot be answered by a redirect.
+ *
+ * @module
+ */
+
+import { html } from './html.ts';
+import { renderPage } from './page.ts';
+
+/** What the error page tells. */
+export interface ErrorPage {
+  readonly title: string;
+  /** What the person can do. */
+  readonly advice: string;
+  /** OAuth error code, for the developer. */
+  readonly error?: string | undefined;
+  /** Its description. Untrusted: it may repeat parts of the request. */
+  readonly description?: string | undefined;
+}
+
+/** Renders the page; every part of it is text. */
+export function renderErrorPage({ title, advice, error, description }: ErrorPage): string {
+  const details =
+    error === undefined
+      ? undefined
+      : html`<dl>
+<dt>Error</dt><dd><code>${error}</code></dd>
+${description === undefined ? undefined : html`<dt>Description</dt><dd>${description}</dd>`}
+</dl>`;
+  return renderPage({ title, content: html`<p>${advice}</p>${details}` });
+}

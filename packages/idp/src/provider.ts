@@ -1,0 +1,42 @@
+/**
+ * The provider of `oidc-provider`, configured and stricter in two places.
+ *
+ * @module
+ */
+
+import { type Client, Provider } from 'oidc-provider/lib/provider.js';
+import { leaveForm } from './form-navigation.ts';
+import { skipEmptyLogout } from './logout.ts';
+import { buildProviderConfiguration, type ProviderInputs } from './provider-configuration.ts';
+import { addPollInterval } from './provider-pages.ts';
+
+/**
+ * Creates a provider that listens nowhere and shows no sign-in page yet.
+ *
+ * @param issuer - Origin of the IdP; the library derives endpoint URLs from the request, so the
+ *   caller MUST answer only requests for this origin.
+ */
+export function createProvider(issuer: string, inputs: ProviderInputs): Provider {
+  const provider = new Provider(issuer, buildProviderConfiguration(inputs));
+  const { prototype } = provider.Client;
+  // The library admits every port on a native application's loopback URI (RFC 8252 section 7.3).
+  // The requirement registers one port, and clients listen on that one: compare byte for byte.
+  prototype.redirectUriAllowed = isRegisteredRedirectUri;
+  prototype.postLogoutRedirectUriAllowed = isRegisteredPostLogoutRedirectUri;
+  // Without a registered back-channel URI the library leaves `sid` out of the ID token. A session
+  // index that knows the `sid` is what makes a later back-channel logout possible.
+  prototype.includeSid = () => true;
+
+  provider.use(leaveForm);
+  provider.use(addPollInterval);
+  provider.use(skipEmptyLogout);
+  return provider;
+}
+
+function isRegisteredRedirectUri(this: Client, uri: string): boolean {
+  return this.redirectUris.includes(uri);
+}
+
+function isRegisteredPostLogoutRedirectUri(this: Client, uri: string): boolean {
+  return this.postLogoutRedirectUris?.includes(uri) === true;
+}

@@ -1,0 +1,162 @@
+/**
+ * An embedded IdP on a free port, and the steps of its clients.
+ *
+ * @module
+ */
+
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createEmbeddedIdp, type EmbeddedIdp } from '../embedded-idp.ts';
+import { type Answer, type Browser, createBrowser } from './browser.ts';
+
+/** Client identifiers in tests. */
+export const CLIENT_IDS = { web: 'web-app', native: 'native-app', service: 'service+app' } as const;
+
+/** Public URL in tests; nothing listens there. */
+export const PUBLIC_URL = 'http://127.0.0.1:8080';
+
+/** Verifier of every PKCE request in tests, and its S256 challenge. */
+export const CODE_VERIFIER: string = 'v'.repeat(43);
+export const CODE_CHALLENGE: string = createHash('sha256')
+  .update(CODE_VERIFIER)
+  .digest('base64url');
+
+/** A listening IdP. */
+export interface RunningIdp {
+  readonly idp: EmbeddedIdp;
+  readonly issuer: string;
+  readonly stateDirectory: string;
+  /** Lines of all log events so far. */
+  readonly events: string[];
+  close(): Promise<void>;
+}
+
+/** Starts an IdP; without a directory in one that is removed again. */
+export async function startIdp(
+  options: {
+    readonly stateDirectory?: string;
+    readonly signInAs?: string;
+    readonly now?: () => number;
+  } = {},
+): Promise<RunningIdp> {
+  const created =
+    options.stateDirectory === undefined ? await mkdtemp(join(tmpdir(), 'idp-')) : undefined;
+  const stateDirectory = options.stateDirectory ?? join(created ?? '', 'state');
+  const server = createServer();
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const events: string[] = [];
+  const idp = await createEmbeddedIdp({
+    issuer,
+    publicUrl: PUBLIC_URL,
+    clientIds: CLIENT_IDS,
+    log: (event, fields) => events.push(`${event} ${JSON.stringify(fields)}`),
+    ...options,
+    stateDirectory,
+  });
+  server.on('request', idp.handler);
+
+  return {
+    idp,
+    issuer,
+    stateDirectory,
+    events,
+    async close() {
+      idp.close();
+      server.closeAllConnections();
+      await new Promise((resolve) => {
+        server.close(resolve);
+      });
+      if (created !== undefined) await rm(created, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Builds the authorization request of the web application; `undefined` removes a parameter. */
+export function authorizeUrl(
+  { issuer }: RunningIdp,
+  parameters: Readonly<Record<string, string | undefined>> = {},
+): string {
+  const url = new URL('/idp/authorize', issuer);
+  const all = {
+    response_type: 'code',
+    client_id: CLIENT_IDS.web,
+    redirect_uri: `${PUBLIC_URL}/callback`,
+    scope: 'profile openid offline_access',
+    state: 'state-1',
+    code_challenge: CODE_CHALLENGE,
+    code_challenge_method: 'S256',
+    ...parameters,
+  };
+  for (const [name, value] of Object.entries(all))
+    if (value !== undefined) url.searchParams.set(name, value);
+  return url.href;
+}
+
+/** Parameters that make {@link authorizeUrl} the request of the native application. */
+export const NATIVE_REQUEST = {
+  client_id: CLIENT_IDS.native,
+  redirect_uri: 'http://localhost:53593/callback',
+  scope: 'all',
+} as const;
+
+/** Types a login and a password into the sign-in page of an authorization request. */
+export async function signIn(
+  running: RunningIdp,
+  request: string,
+  { browser = createBrowser(), login = 'ada' }: { browser?: Browser; login?: string } = {},
+): Promise<{ readonly page: Answer; readonly answer: Answer; readonly callback: URL }> {
+  const page = await browser.follow(await browser.get(request), running.issuer);
+  const password = running.idp.users.find((user) => user.login === login)?.password ?? '';
+  const submitted = await browser.submit(page.url, { login, password });
+  const answer = await browser.follow(submitted, running.issuer);
+  return { page, answer, callback: new URL(answer.location ?? 'about:blank') };
+}
+
+/** Asks the token endpoint. */
+export async function requestToken(
+  running: RunningIdp,
+  fields: Readonly<Record<string, string>>,
+  basic?: string,
+): Promise<{ readonly status: number; readonly body: Record<string, unknown> }> {
+  return post(running, '/idp/token', fields, basic);
+}
+
+/** Posts a form to an endpoint that programs call. */
+export async function post(
+  { issuer }: RunningIdp,
+  path: string,
+  fields: Readonly<Record<string, string>>,
+  basic?: string,
+): Promise<{ readonly status: number; readonly body: Record<string, unknown> }> {
+  const response = await fetch(`${issuer}${path}`, {
+    method: 'POST',
+    body: new URLSearchParams({ ...fields }),
+    headers: basic === undefined ? {} : { authorization: basicCredentials(basic) },
+  });
+  const text = await response.text();
+  return { status: response.status, body: text === '' ? {} : JSON.parse(text) };
+}
+
+function basicCredentials(userAndPassword: string): string {
+  return `Basic ${Buffer.from(userAndPassword).toString('base64')}`;
+}
+
+/** Fields that exchange the code of a callback. */
+export function exchangeOf(
+  callback: URL,
+  redirectUri = `${PUBLIC_URL}/callback`,
+): Record<string, string> {
+  return {
+    grant_type: 'authorization_code',
+    code: callback.searchParams.get('code') ?? '',
+    redirect_uri: redirectUri,
+    code_verifier: CODE_VERIFIER,
+  };
+}
