@@ -33,7 +33,7 @@ export async function benchMe(): Promise<void> {
     OIDC_CLIENT_ID: 'web',
     CLI_CLIENT_ID: 'cli',
     OIDC_CLIENT_SECRET_FILE: secretFile,
-    SALLYPORT_STATE: folder.path,
+    SALLYPORT_STATE_DIRECTORY: folder.path,
   });
   pin(server.pid);
   const cookie = await signIn(server.url, idp);

@@ -98,12 +98,12 @@ export class Browser {
   /** Loads a page and follows redirects to where they end. */
   async visit(url: string, visit: Visit = {}): Promise<Received> {
     let received = await this.step(url, visit);
-    for (let hops = 0; isRedirect(received); hops += 1) {
-      if (hops === REDIRECTS_MAX)
-        throw new Error(`redirects without end, last to ${received.location}`);
-      received = await this.step(new URL(received.location ?? '', received.url).href);
+    for (let hops = 0; ; hops += 1) {
+      const next = nextAddress(received);
+      if (next === undefined) return received;
+      if (hops === REDIRECTS_MAX) throw new Error(`redirects without end, last to ${next}`);
+      received = await this.step(new URL(next, received.url).href);
     }
-    return received;
   }
 
   /** Fills in the form of a page and follows where it leads. */
@@ -135,9 +135,11 @@ export class Browser {
   }
 }
 
-/** Whether a browser would go on from here. */
-export function isRedirect({ status, location }: Received): boolean {
-  return status >= 301 && status <= 308 && status !== 304 && location !== undefined;
+/** Where a browser would go on to by itself: a redirect's Location, or a page's Refresh header. */
+export function nextAddress({ status, location, headers }: Received): string | undefined {
+  if (status >= 301 && status <= 308 && status !== 304) return location;
+  const refresh = headers['refresh'];
+  return typeof refresh === 'string' ? /^\d+; ?url=(.*)$/i.exec(refresh)?.[1] : undefined;
 }
 
 /** The first form of a page: where it goes, and what its hidden fields hold. */

@@ -1,0 +1,127 @@
+/**
+ * The two things a test talks to: the whole plane of `sallyport up`, and `sallyport serve` in front of
+ * an IdP of the test's own.
+ *
+ * @module
+ */
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { type AttackerIdp, startAttackerIdp } from './attacker-idp.ts';
+import type { Browser } from './browser.ts';
+import type { Received } from './exchange.ts';
+import { type Running, start, temporaryFolder } from './process.ts';
+
+/** A running `sallyport up`. */
+export interface Plane {
+  readonly url: string;
+  readonly issuer: string;
+  readonly state: string;
+  readonly running: Running;
+  password(login: 'ada' | 'grace'): string;
+  /** Opens a page and signs in on the way; returns where that ends. */
+  signIn(browser: Browser, path: string, login?: 'ada' | 'grace'): Promise<Received>;
+  stop(): Promise<void>;
+}
+
+/** Starts the plane on free ports, in a folder of its own. */
+export async function startPlane(args: readonly string[] = []): Promise<Plane> {
+  const folder = temporaryFolder();
+  const running = await start(['up', '--port', '0', '--state', folder.path, ...args]);
+  const deployment = readFileSync(join(folder.path, 'deployment.env'), 'utf8');
+  const passwords = new Map(
+    readFileSync(join(folder.path, 'idp', 'passwords'), 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => line.split(' ') as [string, string]),
+  );
+  const password = (login: string) => passwords.get(login) ?? '';
+  return {
+    url: running.url,
+    issuer: /OIDC_BASE_URL='([^']+)'/.exec(deployment)?.[1] ?? '',
+    state: folder.path,
+    running,
+    password,
+    async signIn(browser, path, login = 'ada') {
+      const page = await browser.visit(running.url + path);
+      return browser.submit(page, { login, password: password(login) });
+    },
+    async stop() {
+      await running.stop();
+      folder.remove();
+    },
+  };
+}
+
+/** A running `sallyport serve`. */
+export interface Service {
+  /** Public URL and address at once: no ingress stands in front. */
+  readonly url: string;
+  readonly idp: AttackerIdp;
+  readonly state: string;
+  readonly running: Running;
+  /** Plays the IdP's part of a sign-in: from `/login` to the answer of `/callback`. */
+  signIn(browser: Browser, path?: string): Promise<Received>;
+  /** Starts it again on the same state, after it was ended. */
+  restart(): Promise<Service>;
+  stop(): Promise<void>;
+}
+
+/** Client id of the web application at the test's IdP. */
+export const WEB_CLIENT_ID = 'web-client';
+/** Its secret; a canary that must never show. */
+export const WEB_CLIENT_SECRET = 'canary-web-client-secret';
+
+/**
+ * Starts the service on a free port, configured by environment variables alone.
+ *
+ * @param environment - Added to, or replacing, the deployment variables.
+ */
+export async function startService(
+  environment: Readonly<Record<string, string>> = {},
+  args: readonly string[] = [],
+): Promise<Service> {
+  const folder = temporaryFolder();
+  const idp = await startAttackerIdp(WEB_CLIENT_ID);
+  const secretFile = join(folder.path, 'oidc_client_secret');
+  writeFileSync(secretFile, WEB_CLIENT_SECRET, { mode: 0o600 });
+  const port = await freePort();
+  const url = `http://localhost:${port}`;
+  const run = async (): Promise<Service> => {
+    const running = await start(['serve', '--port', String(port), ...args], {
+      PUBLIC_URL: url,
+      OIDC_BASE_URL: idp.issuer,
+      OIDC_CLIENT_ID: WEB_CLIENT_ID,
+      CLI_CLIENT_ID: 'cli-client',
+      OIDC_CLIENT_SECRET_FILE: secretFile,
+      SALLYPORT_STATE_DIRECTORY: folder.path,
+      ...environment,
+    });
+    return {
+      url,
+      idp,
+      state: folder.path,
+      running,
+      async signIn(browser, path = '/') {
+        const sent = await browser.step(`${url}/login?redirect_url=${encodeURIComponent(path)}`);
+        return browser.step(`${url}/callback?${idp.authorize(sent.location ?? '').toString()}`);
+      },
+      restart: run,
+      async stop() {
+        await running.stop();
+        await idp.close();
+        folder.remove();
+      },
+    };
+  };
+  return run();
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise<void>((resolve) => server.close(() => resolve()));
+  return port;
+}
