@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { type AttackerIdp, startAttackerIdp } from './attacker-idp.ts';
 import type { Browser } from './browser.ts';
 import type { Received } from './exchange.ts';
-import { type Running, start, temporaryFolder } from './process.ts';
+import { type Limits, type Running, start, temporaryFolder } from './process.ts';
 
 /** A running `sallyport up`. */
 export interface Plane {
@@ -81,6 +81,7 @@ export const WEB_CLIENT_SECRET = 'canary-web-client-secret';
 export async function startService(
   environment: Readonly<Record<string, string>> = {},
   args: readonly string[] = [],
+  limits: Limits = {},
 ): Promise<Service> {
   const folder = temporaryFolder();
   const idp = await startAttackerIdp(WEB_CLIENT_ID);
@@ -89,15 +90,19 @@ export async function startService(
   const port = await freePort();
   const url = `http://localhost:${port}`;
   const run = async (): Promise<Service> => {
-    const running = await start(['serve', '--port', String(port), ...args], {
-      PUBLIC_URL: url,
-      OIDC_BASE_URL: idp.issuer,
-      OIDC_CLIENT_ID: WEB_CLIENT_ID,
-      CLI_CLIENT_ID: 'cli-client',
-      OIDC_CLIENT_SECRET_FILE: secretFile,
-      SALLYPORT_STATE_DIRECTORY: folder.path,
-      ...environment,
-    });
+    const running = await start(
+      ['serve', '--port', String(port), ...args],
+      {
+        PUBLIC_URL: url,
+        OIDC_BASE_URL: idp.issuer,
+        OIDC_CLIENT_ID: WEB_CLIENT_ID,
+        CLI_CLIENT_ID: 'cli-client',
+        OIDC_CLIENT_SECRET_FILE: secretFile,
+        SALLYPORT_STATE_DIRECTORY: folder.path,
+        ...environment,
+      },
+      limits,
+    );
     return {
       url,
       idp,

@@ -23,6 +23,12 @@ export interface Running {
   kill(): Promise<void>;
 }
 
+/** Limits the operating system puts on the process. */
+export interface Limits {
+  /** Largest file it can write, in KiB: a disk that is full. */
+  readonly fileMaxKiB?: number;
+}
+
 const COMMAND = new URL('../../packages/cli/bin/sallyport.js', import.meta.url).pathname;
 const READY_MS = 30_000;
 
@@ -34,8 +40,13 @@ const READY_MS = 30_000;
 export async function start(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
+  { fileMaxKiB }: Limits = {},
 ): Promise<Running> {
-  const child = spawn(process.execPath, [COMMAND, ...args], {
+  const command = [process.execPath, COMMAND, ...args];
+  // The shell sets the limit and then becomes the command, so that the pid is the command's.
+  const limited = ['bash', '-c', `ulimit -f ${fileMaxKiB} && exec "$0" "$@"`, ...command];
+  const [program = '', ...rest] = fileMaxKiB === undefined ? command : limited;
+  const child = spawn(program, rest, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...environment },
   });

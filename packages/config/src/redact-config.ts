@@ -11,8 +11,9 @@ import { SETTINGS } from './schema/schema.ts';
 /**
  * Writes a configuration the way the file does, secrets as `[secret]`.
  *
- * Durations are text again, and a key that is not set and has no default is left out, so that the
- * output is itself a configuration file: loading it gives the same configuration, but for secrets.
+ * Durations are text again, and a key that is not set and has no default is left out. Of a complete
+ * configuration the output is itself a configuration file that gives the same one, but for secrets;
+ * a block of another command that lacks a required key is printed as it is.
  */
 export function redactConfig(config: Config): JsonValue {
   const root: Record<string, JsonValue> = {};

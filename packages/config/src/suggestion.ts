@@ -25,7 +25,7 @@ export function suggestKey(block: string, name: string): string {
   if (similar !== undefined) return `${joinKey(block, similar)} (did you mean that?)`;
   const elsewhere = findElsewhere(name);
   if (elsewhere !== undefined) return `${elsewhere} (did you mean that?)`;
-  return names.length <= LISTED_MAX ? `one of ${names.join(', ')}` : 'a known key';
+  return names.length <= LISTED_MAX ? `one of ${names.join(', ')}` : 'a documented key';
 }
 
 /** Puts a name under a block. */
@@ -78,18 +78,25 @@ function simplify(name: string): string {
   return name.slice(0, 64).toLowerCase().replaceAll(/[-_]/g, '');
 }
 
-/** Levenshtein distance: insertions, deletions and replacements between two short words. */
+/** Fewest insertions, deletions, replacements and swaps of neighbours between two short words. */
 function editDistance(from: string, to: string): number {
-  let previous = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (const [row, letter] of from.split('').entries()) {
-    const current = [row + 1];
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (let row = 1; row <= from.length; row += 1) {
+    const current = [row];
     for (let column = 1; column <= to.length; column += 1) {
-      const replaced = (previous[column - 1] ?? 0) + (letter === to[column - 1] ? 0 : 1);
-      const removed = (previous[column] ?? 0) + 1;
-      const added = (current[column - 1] ?? 0) + 1;
-      current.push(Math.min(replaced, removed, added));
+      const isSame = from[row - 1] === to[column - 1];
+      const isSwapped = from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
+      const choices = [
+        (last[column - 1] ?? 0) + (isSame ? 0 : 1),
+        (last[column] ?? 0) + 1,
+        (current[column - 1] ?? 0) + 1,
+        ...(isSwapped && row > 1 && column > 1 ? [(beforeLast[column - 2] ?? 0) + 1] : []),
+      ];
+      current.push(Math.min(...choices));
     }
-    previous = current;
+    beforeLast = last;
+    last = current;
   }
-  return previous[to.length] ?? 0;
+  return last[to.length] ?? 0;
 }

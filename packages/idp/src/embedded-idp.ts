@@ -9,9 +9,11 @@ import { SallyportError } from '@sallyport/protocol';
 import { createHttpHandler } from './http-handler.ts';
 import { createIdpSpec, type IdpClientIds, type IdpSpec } from './idp-spec.ts';
 import { createInteractionRoute } from './interaction.ts';
+import type { LogIdpEvent } from './log-event.ts';
 import { createMemoryStore } from './memory-adapter.ts';
 import { createProvider } from './provider.ts';
-import { type LogIdpEvent, logProviderEvents } from './provider-events.ts';
+import { logProviderEvents } from './provider-events.ts';
+import { ROUTES } from './routes.ts';
 import { createSignInLimiter } from './sign-in-limiter.ts';
 import { keepSigningKey } from './signing-key.ts';
 import { createSecret, openStateDirectory } from './state-directory.ts';
@@ -38,6 +40,8 @@ export interface EmbeddedIdp {
   /** Answers every request of the issuer's origin. For `node:http`. */
   readonly handler: (request: IncomingMessage, response: ServerResponse) => void;
   readonly spec: IdpSpec;
+  /** Token endpoint; the deployment variable `AUTH_TOKEN_URL`. */
+  readonly tokenUrl: string;
   /** File that holds the web application's secret and nothing else. */
   readonly webClientSecretFile: string;
   /** File that holds the service application's secret and nothing else. */
@@ -91,6 +95,7 @@ export async function createEmbeddedIdp(options: EmbeddedIdpOptions): Promise<Em
   return {
     handler: createHttpHandler(provider.callback(), { spec, clientIds, issuer }),
     spec,
+    tokenUrl: issuer + ROUTES.token,
     webClientSecretFile: directory.pathOf(WEB_SECRET_FILE),
     serviceClientSecretFile: directory.pathOf(SERVICE_SECRET_FILE),
     passwordsFile: directory.pathOf(PASSWORDS_FILE),

@@ -18,5 +18,5 @@ export {
   type IdpSpec,
   NATIVE_REDIRECT_URI,
 } from './idp-spec.ts';
-export type { LogIdpEvent } from './provider-events.ts';
+export type { LogIdpEvent } from './log-event.ts';
 export type { SeededUser } from './users.ts';

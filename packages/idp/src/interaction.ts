@@ -11,9 +11,9 @@ import { SessionNotFound } from 'oidc-provider/lib/helpers/errors.js';
 import type { Context, Interaction, Provider, RouteContext } from 'oidc-provider/lib/provider.js';
 import { readForm } from './form-body.ts';
 import { applicationsOf, type IdpSpec } from './idp-spec.ts';
-import { renderErrorPage } from './pages/error.ts';
+import type { LogIdpEvent } from './log-event.ts';
+import { renderExpiredSignInPage, renderUnreadableFormPage } from './pages/error.ts';
 import { renderSignInPage } from './pages/sign-in.ts';
-import type { LogIdpEvent } from './provider-events.ts';
 import { interactionPath, isInteractionPath } from './routes.ts';
 import type { SignInLimiter } from './sign-in-limiter.ts';
 import { type SeededUser, verifyPassword } from './users.ts';
@@ -49,7 +49,11 @@ export function createInteractionRoute(dependencies: InteractionDependencies): M
     if (!isInteractionPath(context.path)) return next();
     context.type = 'html';
     const interaction = await findInteraction(provider, context);
-    if (interaction === undefined) return showExpired(context);
+    if (interaction === undefined) {
+      context.status = 400;
+      context.body = renderExpiredSignInPage();
+      return;
+    }
     if (chooseUser !== undefined) return signInWithoutPage(dependencies, context, chooseUser());
     if (context.method === 'GET' || context.method === 'HEAD') {
       const hint = interaction.params['login_hint'];
@@ -79,7 +83,12 @@ async function submit(
 ): Promise<void> {
   const { users, limiter, log } = dependencies;
   const form = await readForm(context.req, FORM_BYTES_MAX);
-  if (!form.ok) return showUnreadable(context, form.error.reason === 'form_too_large' ? 413 : 400);
+  if (!form.ok) {
+    context.status = form.error.reason === 'form_too_large' ? 413 : 400;
+    context.set('connection', 'close');
+    context.body = renderUnreadableFormPage();
+    return;
+  }
   if (form.value.has('cancel')) return finish(dependencies, context, CANCELLED);
 
   const login = form.value.get('login') ?? '';
@@ -150,24 +159,6 @@ function showForm(
     applicationName: application?.name ?? 'an application',
     login: shown.login,
     ...(shown.alert === undefined ? {} : { alert: shown.alert }),
-  });
-}
-
-function showExpired(context: Context): void {
-  context.status = 400;
-  context.body = renderErrorPage({
-    title: 'This sign-in is no longer open',
-    advice:
-      'It was finished already, took too long, or began in another browser. Go back to the application and start again.',
-  });
-}
-
-function showUnreadable(context: Context, status: 400 | 413): void {
-  context.status = status;
-  context.set('connection', 'close');
-  context.body = renderErrorPage({
-    title: 'The form could not be read',
-    advice: 'Go back to the application and start again.',
   });
 }
 

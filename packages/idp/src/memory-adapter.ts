@@ -8,7 +8,7 @@
  */
 
 /** What the provider stores; fields it looks up by are named, the rest is opaque. */
-export interface StoredPayload {
+interface StoredPayload {
   readonly uid?: string;
   readonly userCode?: string;
   readonly grantId?: string;
@@ -17,7 +17,7 @@ export interface StoredPayload {
 }
 
 /** The storage of one kind of record, in the shape that `oidc-provider` calls. */
-export interface ModelAdapter {
+interface ModelAdapter {
   upsert(id: string, payload: StoredPayload, expiresInSeconds?: number): Promise<void>;
   find(id: string): Promise<StoredPayload | undefined>;
   findByUid(uid: string): Promise<StoredPayload | undefined>;

@@ -6,12 +6,7 @@
 
 import { OIDCProviderError } from 'oidc-provider/lib/helpers/errors.js';
 import type { Provider, RouteContext } from 'oidc-provider/lib/provider.js';
-
-/** Writes one event; `event` is a stable dotted name. */
-export type LogIdpEvent = (
-  event: string,
-  fields: Readonly<Record<string, string | number | boolean>>,
-) => void;
+import type { LogIdpEvent } from './log-event.ts';
 
 /** Events of the library that mean "a request was refused", by the name they are logged under. */
 const REFUSALS = {

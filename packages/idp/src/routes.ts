@@ -12,19 +12,19 @@ export const COOKIE_PATH = '/idp';
 
 /** Paths by the provider's route names. */
 export const ROUTES = {
-  authorization: `${COOKIE_PATH}/authorize`,
-  code_verification: `${COOKIE_PATH}/device`,
-  device_authorization: `${COOKIE_PATH}/device/code`,
-  end_session: `${COOKIE_PATH}/logout`,
-  introspection: `${COOKIE_PATH}/introspect`,
-  jwks: `${COOKIE_PATH}/jwks`,
-  pushed_authorization_request: `${COOKIE_PATH}/par`,
-  revocation: `${COOKIE_PATH}/revoke`,
-  token: `${COOKIE_PATH}/token`,
-  userinfo: `${COOKIE_PATH}/userinfo`,
+  authorization: '/idp/authorize',
+  code_verification: '/idp/device',
+  device_authorization: '/idp/device/code',
+  end_session: '/idp/logout',
+  introspection: '/idp/introspect',
+  jwks: '/idp/jwks',
+  pushed_authorization_request: '/idp/par',
+  revocation: '/idp/revoke',
+  token: '/idp/token',
+  userinfo: '/idp/userinfo',
 } as const;
 
-const INTERACTION_PREFIX = `${COOKIE_PATH}/interaction/`;
+const INTERACTION_PREFIX = '/idp/interaction/';
 
 /** Path of the sign-in page of one authorization request. */
 export function interactionPath(uid: string): string {

@@ -123,6 +123,12 @@ describe('sign-in page', () => {
     expect((await other.browser.get(page.url)).text).toContain('no longer open');
   });
 
+  it('answers at its own path only', async () => {
+    const { browser, page } = await openSignIn();
+    expect((await browser.get(`${page.url}/x`)).status).toBe(400);
+    expect((await browser.get(page.url)).status).toBe(200);
+  });
+
   it('works once: a finished sign-in is no longer open', async () => {
     const browser = createBrowser();
     const { page } = await signIn(running, authorizeUrl(running), { browser });

@@ -38,7 +38,9 @@ const refresh = (token: unknown, basic = web) =>
   requestToken(running, { grant_type: 'refresh_token', refresh_token: String(token) }, basic);
 
 const userinfo = (token: unknown) =>
-  fetch(`${running.issuer}/idp/userinfo`, { headers: { authorization: `Bearer ${String(token)}` } });
+  fetch(`${running.issuer}/idp/userinfo`, {
+    headers: { authorization: `Bearer ${String(token)}` },
+  });
 
 const introspect = (token: unknown) =>
   post(running, '/idp/introspect', { token: String(token) }, web);

@@ -34,8 +34,8 @@ export function readCookies(header: string | undefined, name: string): readonly 
   const values: string[] = [];
   for (const pair of header.split(';')) {
     const equals = pair.indexOf('=');
-    if (equals > 0 && pair.slice(0, equals).trim() === name)
-      values.push(pair.slice(equals + 1).trim());
+    if (equals > 0 && trimBlanks(pair.slice(0, equals)) === name)
+      values.push(trimBlanks(pair.slice(equals + 1)));
   }
   return values;
 }
@@ -54,9 +54,25 @@ export function withoutCookies(
 ): string | undefined {
   const kept = header
     .split(';')
-    .map((pair) => pair.trim())
-    .filter((pair) => pair !== '' && !isOurs(pair.split('=', 1)[0]?.trim() ?? ''));
+    .map(trimBlanks)
+    .filter((pair) => pair !== '' && !isOurs(trimBlanks(pair.split('=', 1)[0] ?? '')));
   return kept.length === 0 ? undefined : kept.join('; ');
+}
+
+/**
+ * Takes off spaces and tabs alone (RFC 6265 section 5.2). `trim` would take a no-break space off as
+ * well, and so make a name of ours from one that a browser does not guard by its `__Host-` prefix.
+ */
+function trimBlanks(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && isBlank(text.charCodeAt(start))) start += 1;
+  while (end > start && isBlank(text.charCodeAt(end - 1))) end -= 1;
+  return text.slice(start, end);
+}
+
+function isBlank(code: number): boolean {
+  return code === 0x20 || code === 0x09;
 }
 
 /**

@@ -25,7 +25,7 @@ export type RedirectRefusal =
   | 'target_path_ambiguous'
   | 'target_is_own_endpoint';
 
-/** Longest accepted target: it travels inside `state`, through the IdP and back. */
+/** Longest accepted target, as sent and as spelt for Location: it travels inside `state`, through the IdP and back. */
 export const REDIRECT_TARGET_MAX_LENGTH = 4_096;
 
 const ABSOLUTE = /^https?:\/\/[^/\\?#]/i;
@@ -65,13 +65,15 @@ export function parseRedirectTarget(
   }
 
   const sentPath =
-    (isAbsolute ? target.replace(/^[^:]+:\/\/[^/?#]*/, '') : target).split(/[?#]/, 1)[0] ?? '';
+    (isAbsolute ? target.replace(/^[^:]+:\/\/[^/\\?#]*/, '') : target).split(/[?#]/, 1)[0] ?? '';
   if (sentPath.includes('\\')) return refuse('target_path_ambiguous');
   const ambiguity = lookAtPath(url.pathname, url.origin === policy.publicOrigin);
   if (ambiguity !== undefined) return refuse(ambiguity);
 
   const emitted = URL.parse(url.href);
   if (emitted === null || emitted.origin !== url.origin) return refuse('target_malformed');
+  // Escapes make it longer; what is accepted at sign-in must be accepted when it comes back.
+  if (emitted.href.length > REDIRECT_TARGET_MAX_LENGTH) return refuse('target_too_long');
   return accept(emitted.href);
 }
 

@@ -82,6 +82,7 @@ export async function up(options: UpOptions, stdio: Stdio): Promise<number> {
     const deployment = {
       publicUrl: url,
       issuer,
+      tokenUrl: idp.tokenUrl,
       webClientSecretFile: idp.webClientSecretFile,
       stateDirectory,
     };

@@ -18,6 +18,7 @@ export const CLIENT_IDS = {
 export interface Deployment {
   readonly publicUrl: string;
   readonly issuer: string;
+  readonly tokenUrl: string;
   readonly webClientSecretFile: string;
   readonly stateDirectory: string;
 }
@@ -29,14 +30,14 @@ const FILE = 'deployment.env';
  * file and the state directory: together a complete configuration of `sallyport serve`.
  */
 export function deploymentVariables(deployment: Deployment): Readonly<Record<string, string>> {
-  const { publicUrl, issuer, webClientSecretFile, stateDirectory } = deployment;
+  const { publicUrl, issuer, tokenUrl, webClientSecretFile, stateDirectory } = deployment;
   return {
     PUBLIC_URL: publicUrl,
     OIDC_BASE_URL: issuer,
     OIDC_CLIENT_ID: CLIENT_IDS.web,
     CLI_CLIENT_ID: CLIENT_IDS.native,
     INTERNAL_CLIENT_ID: CLIENT_IDS.service,
-    AUTH_TOKEN_URL: `${issuer}/token`,
+    AUTH_TOKEN_URL: tokenUrl,
     AUTH_CLIENT_ID: CLIENT_IDS.service,
     OIDC_CLIENT_SECRET_FILE: webClientSecretFile,
     SALLYPORT_STATE_DIRECTORY: stateDirectory,

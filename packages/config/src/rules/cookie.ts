@@ -4,7 +4,6 @@
  * @module
  */
 
-import { isIP } from 'node:net';
 import { describeFound } from '../problems.ts';
 import type { Rule } from './rule.ts';
 
@@ -41,7 +40,7 @@ export const COOKIE_DOMAIN_RULE: Rule = {
     const host = URL.parse(config.publicUrl)?.hostname ?? '';
     const found = describeFound(domain);
     const isParent = host === domain || host.endsWith(`.${domain}`);
-    if (!isParent || isIP(host) !== 0)
+    if (!isParent)
       return [{ key: DOMAIN, found, expected: `empty, or a parent domain of ${host}` }];
     const expected = `empty: every host under ${domain} receives the session cookie`;
     return [{ key: DOMAIN, found, expected, isWarning: true }];

@@ -50,9 +50,11 @@ const ENTRA_PUBLIC_TENANTS: ReadonlySet<string> = new Set([
 function isPublicIssuer(issuer: string): boolean {
   const url = URL.parse(issuer);
   if (url === null) return false;
-  const host = url.hostname.replace(/\.$/, '');
   const tenant = url.pathname.split('/')[1]?.toLowerCase() ?? '';
-  return PUBLIC_HOSTS.has(host) || (ENTRA_HOSTS.has(host) && ENTRA_PUBLIC_TENANTS.has(tenant));
+  return (
+    PUBLIC_HOSTS.has(url.hostname) ||
+    (ENTRA_HOSTS.has(url.hostname) && ENTRA_PUBLIC_TENANTS.has(tenant))
+  );
 }
 
 /** A public issuer admits the world unless a rule says which people may enter. Design section 3. */

@@ -29,3 +29,20 @@ ${description === undefined ? undefined : html`<dt>Description</dt><dd>${descrip
 </dl>`;
   return renderPage({ title, content: html`<p>${advice}</p>${details}` });
 }
+
+/** Renders the answer to a sign-in that is over, or that this browser did not begin. */
+export function renderExpiredSignInPage(): string {
+  return renderErrorPage({
+    title: 'This sign-in is no longer open',
+    advice:
+      'It was finished already, took too long, or began in another browser. Go back to the application and start again.',
+  });
+}
+
+/** Renders the answer to a form that is too large or no form at all. */
+export function renderUnreadableFormPage(): string {
+  return renderErrorPage({
+    title: 'The form could not be read',
+    advice: 'Go back to the application and start again.',
+  });
+}

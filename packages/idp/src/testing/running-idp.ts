@@ -51,31 +51,33 @@ export async function startIdp(
     server.listen(0, '127.0.0.1', resolve);
   });
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const events: string[] = [];
-  const idp = await createEmbeddedIdp({
-    issuer,
-    publicUrl: PUBLIC_URL,
-    clientIds: CLIENT_IDS,
-    log: (event, fields) => events.push(`${event} ${JSON.stringify(fields)}`),
-    ...options,
-    stateDirectory,
-  });
-  server.on('request', idp.handler);
-
-  return {
-    idp,
-    issuer,
-    stateDirectory,
-    events,
-    async close() {
-      idp.close();
-      server.closeAllConnections();
-      await new Promise((resolve) => {
-        server.close(resolve);
-      });
-      if (created !== undefined) await rm(created, { recursive: true, force: true });
-    },
+  const stop = async (): Promise<void> => {
+    server.closeAllConnections();
+    await new Promise((resolve) => {
+      server.close(resolve);
+    });
+    if (created !== undefined) await rm(created, { recursive: true, force: true });
   };
+  const events: string[] = [];
+  try {
+    const idp = await createEmbeddedIdp({
+      issuer,
+      publicUrl: PUBLIC_URL,
+      clientIds: CLIENT_IDS,
+      log: (event, fields) => events.push(`${event} ${JSON.stringify(fields)}`),
+      ...options,
+      stateDirectory,
+    });
+    server.on('request', idp.handler);
+    const close = async (): Promise<void> => {
+      idp.close();
+      await stop();
+    };
+    return { idp, issuer, stateDirectory, events, close };
+  } catch (cause) {
+    await stop();
+    throw cause;
+  }
 }
 
 /** Builds the authorization request of the web application; `undefined` removes a parameter. */
@@ -100,11 +102,15 @@ export function authorizeUrl(
 }
 
 /** Parameters that make {@link authorizeUrl} the request of the native application. */
-export const NATIVE_REQUEST = {
+export const NATIVE_REQUEST: {
+  readonly client_id: string;
+  readonly redirect_uri: string;
+  readonly scope: string;
+} = {
   client_id: CLIENT_IDS.native,
   redirect_uri: 'http://localhost:53593/callback',
   scope: 'all',
-} as const;
+};
 
 /** Types a login and a password into the sign-in page of an authorization request. */
 export async function signIn(

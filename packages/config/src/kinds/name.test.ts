@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest';
+import type { Kind } from './kind.ts';
+import {
+  addressRangeKind,
+  bearerHeaderKind,
+  clientEndpointKind,
+  domainKind,
+  listenHostKind,
+  queryParameterKind,
+  secretNameKind,
+  strippedHeaderKind,
+} from './name.ts';
+
+function keep(kind: Kind<string>, value: unknown): string | undefined {
+  const parsed = kind.parse(value);
+  return parsed.ok ? parsed.value : undefined;
+}
+
+describe('a bearer header', () => {
+  it.each([
+    ['core-authorization', 'core-authorization'],
+    ['Core-Authorization', 'core-authorization'],
+    ['authorization', 'authorization'],
+  ])('%s is kept as %s', (text, name) => {
+    expect(keep(bearerHeaderKind, text)).toBe(name);
+  });
+
+  it.each([
+    ...['cookie', 'Set-Cookie', 'host', 'X-User-Subject', 'x_user_email', 'x-amzn-oidc-data'],
+    ...['connection', 'proxy-authorization', 'te', 'content-type', 'sec-fetch-site', 'origin'],
+    ...['x-forwarded-for', 'x-original-method', 'grpc-timeout', 'token-bin', ':authority'],
+    ...['core_authorization', 'core authorization', 'core:authorization', 'a\r\nb', '', 'ü', '1a'],
+  ])('%j is refused', (text) => {
+    expect(keep(bearerHeaderKind, text)).toBeUndefined();
+  });
+});
+
+describe('a header to strip', () => {
+  it.each([
+    ['X-Remote-User', 'x-remote-user'],
+    ['X_Remote_User', 'x-remote-user'],
+    ['x-forwarded-email', 'x-forwarded-email'],
+  ])('%s is kept as %s', (text, name) => {
+    expect(keep(strippedHeaderKind, text)).toBe(name);
+  });
+
+  it.each(['cookie', 'Host', 'content_length', 'Connection', 'X-User-Name', 'a b', 'a:', ''])(
+    '%j is refused',
+    (text) => {
+      expect(keep(strippedHeaderKind, text)).toBeUndefined();
+    },
+  );
+});
+
+describe('idpQueryParameter', () => {
+  it.each(['idp', 'kc_idp_hint', 'connection', 'domain_hint', 'fi'])('%s is taken', (name) => {
+    expect(keep(queryParameterKind, name)).toBe(name);
+  });
+
+  it.each([
+    ...['redirect_url', 'redirect_uri', 'prompt', 'client_id', 'State', 'nonce', 'code_challenge'],
+    ...['request', 'scope', 'response_type', '', 'a b', 'a&b', 'a=b', '__proto__', '1', 'ü'],
+  ])('%j is refused', (name) => {
+    expect(keep(queryParameterKind, name)).toBeUndefined();
+  });
+});
+
+describe('addresses', () => {
+  it.each(['10.0.0.0/8', '10.1.2.3', '0.0.0.0/0', '::1', 'fd00::/8', '::/0', '2001:db8::1/128'])(
+    'range %s is taken',
+    (range) => {
+      expect(keep(addressRangeKind, range)).toBe(range);
+    },
+  );
+
+  it.each([
+    '10.0.0.0/33',
+    '::1/129',
+    '10.0.0/8',
+    'proxy',
+    '10.0.0.0/',
+    '10.0.0.0/8/8',
+    'fe80::1%eth0',
+    '10.0.0.0/-1',
+    '010.0.0.1',
+    '',
+  ])('range %j is refused', (range) => {
+    expect(keep(addressRangeKind, range)).toBeUndefined();
+  });
+
+  it.each([
+    ['127.0.0.1', true],
+    ['0.0.0.0', true],
+    ['::', true],
+    ['localhost', true],
+    ['', false],
+    ['localhost:80', false],
+    ['http://a', false],
+  ])('listen host %j: %s', (host, isTaken) => {
+    expect(keep(listenHostKind, host) !== undefined).toBe(isTaken);
+  });
+
+  it.each([
+    ['Example.com', 'example.com'],
+    ['a-b.example.co', 'a-b.example.co'],
+    ['example', undefined],
+    ['@example.com', undefined],
+    ['*.example.com', undefined],
+    ['example..com', undefined],
+    ['10.0.0.1', undefined],
+    ['ada@example.com', undefined],
+  ])('domain %s is kept as %s', (text, domain) => {
+    expect(keep(domainKind, text)).toBe(domain);
+  });
+
+  it.each([
+    ['dns:///platform.example.com', true],
+    ['platform.example.com:443', true],
+    ['dns:///[::1]:8080', true],
+    ['https://platform.example.com', false],
+    ['dns://platform.example.com', false],
+    ['dns:///<your-domain>', false],
+  ])('client endpoint %s: %s', (endpoint, isTaken) => {
+    expect(keep(clientEndpointKind, endpoint) !== undefined).toBe(isTaken);
+  });
+
+  it.each([
+    ['EAGER_API_KEY', true],
+    ['eager-api-key', true],
+    ['../eager', false],
+    ['a b', false],
+  ])('secret name %s: %s', (name, isTaken) => {
+    expect(keep(secretNameKind, name) !== undefined).toBe(isTaken);
+  });
+});

@@ -1,0 +1,194 @@
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type ConfigProblem, formatConfigProblem } from './problems.ts';
+import { openSecretFile, type SecretFile } from './secret-file.ts';
+
+const KEY = 'auth.userAuth.openId.clientSecretFile';
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'secret-file-'));
+});
+afterEach(() => rmSync(directory, { recursive: true }));
+
+function open(path: string) {
+  const problems: string[] = [];
+  const warnings: string[] = [];
+  const rereads = new Set<() => void>();
+  const relative = (problem: ConfigProblem): string =>
+    formatConfigProblem(problem).replace(directory, '');
+  const result = openSecretFile({
+    path,
+    key: KEY,
+    secretKey: 'oidc_client_secret',
+    trigger: (reread) => {
+      rereads.add(reread);
+      return () => rereads.delete(reread);
+    },
+    onProblem: (problem) => problems.push(relative(problem)),
+    onWarning: (warning) => warnings.push(relative(warning)),
+  });
+  const problem = result.ok ? undefined : relative(result.error);
+  const reread = (): void => {
+    for (const call of rereads) call();
+  };
+  return { result, problem, problems, warnings, reread, rereads };
+}
+
+function openGood(path: string) {
+  const { result, ...rest } = open(path);
+  if (!result.ok) throw new Error(rest.problem);
+  const secret: SecretFile = result.value;
+  return { secret, ...rest };
+}
+
+function write(content: string | Uint8Array): string {
+  const path = join(directory, 'oidc_client_secret');
+  writeFileSync(path, content);
+  return path;
+}
+
+describe('the value of a secret file', () => {
+  it.each([
+    ['hunter2', 'hunter2', []],
+    ['hunter2\n', 'hunter2', ['a newline at the end, which is left out']],
+    ['hunter2\r\n', 'hunter2', ['a newline at the end, which is left out']],
+    [
+      'hunter2\n\n',
+      'hunter2\n',
+      ['a newline at the end, which is left out', 'white space around the secret, which is kept'],
+    ],
+    [' hunter2', ' hunter2', ['white space around the secret, which is kept']],
+    ['\ufeffhunter2', '\ufeffhunter2', ['white space around the secret, which is kept']],
+    ['hun ter2', 'hun ter2', []],
+  ])('of %j is %j, with a warning for each white space around it', (content, value, found) => {
+    const { secret, warnings } = openGood(write(content));
+    expect(secret.current()).toBe(value);
+    expect(warnings).toEqual(
+      found.map(
+        (what) =>
+          `/oidc_client_secret: ${KEY} (oidc_client_secret): found ${what}, expected the secret alone`,
+      ),
+    );
+  });
+
+  it.each([
+    ['', 'an empty file'],
+    ['\n', 'an empty file'],
+    [new Uint8Array([0xff, 0xfe, 0x41]), 'a file that is not UTF-8 text'],
+    ['x'.repeat(65_537), 'a file of 65537 bytes'],
+  ])('is refused: %j', (content, found) => {
+    expect(open(write(content)).problem).toBe(
+      `/oidc_client_secret: ${KEY} (oidc_client_secret): found ${found}, expected a file that holds oidc_client_secret`,
+    );
+  });
+
+  it('is refused without a file, naming path and key', () => {
+    expect(open(join(directory, 'missing')).problem).toBe(
+      `/missing: ${KEY} (oidc_client_secret): found no such file, expected a file that holds oidc_client_secret`,
+    );
+    expect(open(directory).problem).toContain('found no regular file');
+  });
+});
+
+describe('a secret file that changes', () => {
+  it('is read again after the symlink swap of a Kubernetes volume', () => {
+    for (const [name, value] of [
+      ['..1', 'first'],
+      ['..2', 'second'],
+    ] as const) {
+      mkdirSync(join(directory, name));
+      writeFileSync(join(directory, name, 'oidc_client_secret'), value);
+    }
+    symlinkSync('..1', join(directory, '..data'));
+    symlinkSync('..data/oidc_client_secret', join(directory, 'oidc_client_secret'));
+    const { secret, reread, problems } = openGood(join(directory, 'oidc_client_secret'));
+    reread();
+    expect(secret.current()).toBe('first');
+
+    symlinkSync('..2', join(directory, '..data_tmp'));
+    renameSync(join(directory, '..data_tmp'), join(directory, '..data'));
+    expect(secret.current()).toBe('first');
+    reread();
+    expect(secret.current()).toBe('second');
+    expect(problems).toEqual([]);
+  });
+
+  it('is read again when it is written in place with the same length', () => {
+    const path = write('first');
+    const { secret, reread } = openGood(path);
+    writeFileSync(path, 'other');
+    reread();
+    expect(secret.current()).toBe('other');
+  });
+
+  it('keeps the last good value while it cannot be read, and says so once for each reason', () => {
+    const path = write('first');
+    const { secret, reread, problems } = openGood(path);
+    rmSync(path);
+    reread();
+    reread();
+    expect(secret.current()).toBe('first');
+    write('');
+    reread();
+    reread();
+    expect(secret.current()).toBe('first');
+    expect(problems.map((line) => /found (.*), expected/.exec(line)?.[1])).toEqual([
+      'no such file',
+      'an empty file',
+    ]);
+    write('second');
+    reread();
+    expect(secret.current()).toBe('second');
+    rmSync(path);
+    reread();
+    expect(problems).toHaveLength(3);
+  });
+
+  it.skipIf(process.getuid?.() === 0)(
+    'says of a file without permission that it may not be read',
+    () => {
+      const path = write('first');
+      chmodSync(path, 0);
+      expect(open(path).problem).toContain('found a file that may not be read');
+    },
+  );
+
+  it('warns of a newline once for each value', () => {
+    const path = write('first\n');
+    const { reread, warnings } = openGood(path);
+    reread();
+    expect(warnings).toHaveLength(1);
+    writeFileSync(path, 'second\n');
+    reread();
+    expect(warnings).toHaveLength(2);
+  });
+
+  it('is no longer followed once closed', () => {
+    const path = write('first');
+    const { secret, reread, rereads } = openGood(path);
+    secret.close();
+    expect(rereads.size).toBe(0);
+    writeFileSync(path, 'second');
+    reread();
+    expect(secret.current()).toBe('first');
+  });
+
+  it('never shows its value in a problem or warning', () => {
+    const path = write(' CANARY\n');
+    const { reread, problems, warnings } = openGood(path);
+    writeFileSync(path, new Uint8Array([...Buffer.from('CANARY'), 0xff]));
+    reread();
+    expect([...problems, ...warnings]).toHaveLength(3);
+    expect([...problems, ...warnings].join()).not.toContain('CANARY');
+  });
+});

@@ -1,0 +1,126 @@
+import { canonicalHeaderName, type HeaderPair } from '@sallyport/protocol';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { POLICY } from './test-platform.ts';
+import { buildUpstreamHeaders, selectRequestId } from './upstream-headers.ts';
+
+const IDENTITY: readonly HeaderPair[] = [['x-user-subject', 'ada']];
+
+function build(rawHeaders: readonly string[], forwardCredential: 'none' | 'all' = 'none') {
+  return buildUpstreamHeaders({
+    exchange: { rawHeaders, peerAddress: '192.0.2.7' },
+    group: { forwardCredential },
+    identityHeaders: IDENTITY,
+    requestId: 'request-1',
+    publicOrigin: new URL('https://flows.example.org:8443'),
+    policy: POLICY,
+  });
+}
+
+const OWN: readonly HeaderPair[] = [
+  ['x-user-subject', 'ada'],
+  ['x-forwarded-for', '192.0.2.7'],
+  ['x-forwarded-host', 'flows.example.org:8443'],
+  ['x-forwarded-proto', 'https'],
+  ['x-request-id', 'request-1'],
+];
+
+describe('buildUpstreamHeaders', () => {
+  it.each([
+    'Forwarded',
+    'X-Forwarded-For',
+    'X-Forwarded-Host',
+    'X-Forwarded-Uri',
+    'X-Forwarded-Prefix',
+    'X_Forwarded_For',
+    'x-forwarded_port',
+    'X-Forwarded',
+    'X-Original-URL',
+    'X-Original-Method',
+    'X_Original_Uri',
+    'X-Rewrite-URL',
+    'X-Real-IP',
+    'True-Client-IP',
+    'X-HTTP-Method-Override',
+    'X-Method-Override',
+    'Host',
+    'Expect',
+    'X-Request-Id',
+    'X-User-Subject',
+    'X_User_Subject',
+    'X-USER-Claim-Groups',
+    'Core-Authorization',
+    'X-Secret-Hint',
+  ])('replaces what a client claims in %s', (name) => {
+    expect(build([name, 'evil'])).toEqual(OWN);
+  });
+
+  it.each(['Accept', 'X-Forward', 'Origin', 'X-Requested-With', 'Content-Type'])(
+    'passes %s on',
+    (name) => {
+      expect(build([name, 'fine'])).toEqual([[name.toLowerCase(), 'fine'], ...OWN]);
+    },
+  );
+
+  it('GHSA-w9mr: a Connection option takes nothing away that the gateway states', () => {
+    const options = 'x-user-subject, x-forwarded-for, x-request-id, x-forwarded-host, close';
+    expect(build(['Connection', options])).toEqual(OWN);
+  });
+
+  it('RFC 9113 8.2.3: joins cookies, less ours', () => {
+    const raw = ['cookie', 'a=1', 'cookie', 'core_session=s', 'cookie', 'core_login_0=x; b=2'];
+    expect(build(raw)).toEqual([
+      ['x-user-subject', 'ada'],
+      ['cookie', 'a=1; b=2'],
+      ...OWN.slice(1),
+    ]);
+  });
+
+  it('forwards every credential to the authentication service, sign-in attempts included', () => {
+    const raw = ['cookie', 'core_session=s; core_login_0=x', 'core-authorization', 'Bearer t'];
+    expect(build(raw, 'all')).toEqual([
+      ['core-authorization', 'Bearer t'],
+      ['x-user-subject', 'ada'],
+      ['cookie', 'core_session=s; core_login_0=x'],
+      ...OWN.slice(1),
+    ]);
+  });
+
+  it('never lets a spelling of a stated name through twice', () => {
+    const spelling = fc
+      .tuple(
+        fc.constantFrom('x-user-subject', 'x-forwarded-for', 'x-original-url', 'forwarded'),
+        fc.array(fc.constantFrom('-', '_'), { minLength: 3, maxLength: 3 }),
+        fc.boolean(),
+      )
+      .map(([name, marks, isUpper]) => {
+        const spelt = name.split('-').reduce((left, right, index) => left + marks[index - 1] + right);
+        return isUpper ? spelt.toUpperCase() : spelt;
+      });
+    fc.assert(
+      fc.property(fc.array(spelling, { maxLength: 5 }), (names) => {
+        const built = build(names.flatMap((name) => [name, 'evil']));
+        expect(built.filter(([, value]) => value === 'evil')).toEqual([]);
+        const canonical = built.map(([name]) => canonicalHeaderName(name));
+        expect(new Set(canonical).size).toBe(canonical.length);
+      }),
+    );
+  });
+});
+
+describe('selectRequestId', () => {
+  it.each(['01234567', 'a.b-c_d.E', 'f'.repeat(64)])('keeps %s', (id) => {
+    expect(selectRequestId(['X-Request-ID', id])).toBe(id);
+  });
+
+  it.each([
+    [['x-request-id', 'short']],
+    [['x-request-id', 'f'.repeat(65)]],
+    [['x-request-id', 'with space 1']],
+    [['x-request-id', 'line\r\nbreak']],
+    [['x-request-id', '01234567', 'x-request-id', '76543210']],
+    [[]],
+  ])('draws one instead of %j', (raw) => {
+    expect(selectRequestId(raw)).toMatch(/^[0-9a-f]{8}-[0-9a-f-]{27}$/);
+  });
+});

@@ -1,0 +1,74 @@
+/**
+ * Reading the Cookie header and writing Set-Cookie (RFC 6265).
+ *
+ * @module
+ */
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const COOKIE_OCTETS = /^[\x21\x23-\x2B\x2D-\x3A\x3C-\x5B\x5D-\x7E]*$/;
+const DOMAIN = /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/;
+/**
+ * Finds every value of a cookie, in the order sent.
+ *
+ * All of them, because a sibling domain or a longer path may have planted a second one of the same
+ * name in front; the caller tries each and never joins them. Values are returned as sent, quotes
+ * included: our own values have none.
+ *
+ * @param header - The Cookie header. Untrusted; the listener bounds its length.
+ * @param name - The exact, case-sensitive cookie name.
+ */
+export function readCookies(header, name) {
+  if (header === undefined || !header.includes(name)) return [];
+  const values = [];
+  for (const pair of header.split(';')) {
+    const equals = pair.indexOf('=');
+    if (equals > 0 && pair.slice(0, equals).trim() === name)
+      values.push(pair.slice(equals + 1).trim());
+  }
+  return values;
+}
+/**
+ * Removes cookies from a Cookie header, so that a backend never sees ours.
+ *
+ * @param header - The Cookie header. Untrusted.
+ * @param isOurs - Says of a cookie name whether to drop it.
+ *
+ * @returns The rest, pairs unchanged; `undefined` when nothing is left.
+ */
+export function withoutCookies(header, isOurs) {
+  const kept = header
+    .split(';')
+    .map((pair) => pair.trim())
+    .filter((pair) => pair !== '' && !isOurs(pair.split('=', 1)[0]?.trim() ?? ''));
+  return kept.length === 0 ? undefined : kept.join('; ');
+}
+/**
+ * Writes a Set-Cookie value.
+ *
+ * @param name - Cookie name; a `__Host-` or `__Secure-` prefix is checked against the attributes.
+ * @param value - Cookie octets only; nothing is encoded.
+ *
+ * @throws {TypeError} When a name, value or attribute could not survive the trip: a programmer error.
+ *
+ * @see [RFC 6265 section 4.1.1](https://www.rfc-editor.org/rfc/rfc6265#section-4.1.1) grammar
+ */
+export function serializeSetCookie(name, value, attributes) {
+  const { maxAgeSeconds, secure, sameSite, domain } = attributes;
+  if (!TOKEN.test(name)) throw new TypeError('cookie name is not a token');
+  if (!COOKIE_OCTETS.test(value))
+    throw new TypeError(`cookie ${name}: value holds a character cookies cannot carry`);
+  if (!Number.isSafeInteger(maxAgeSeconds) || maxAgeSeconds < 0)
+    throw new TypeError(`cookie ${name}: Max-Age is not a whole number`);
+  if (domain !== undefined && !DOMAIN.test(domain))
+    throw new TypeError(`cookie ${name}: domain is not a host name`);
+  if (name.startsWith('__Host-') && (!secure || domain !== undefined))
+    throw new TypeError(`cookie ${name}: __Host- needs Secure and no Domain`);
+  if ((name.startsWith('__Secure-') || sameSite === 'None') && !secure)
+    throw new TypeError(`cookie ${name}: needs Secure`);
+  return (
+    `${name}=${value}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly` +
+    (secure ? '; Secure' : '') +
+    (sameSite === undefined ? '' : `; SameSite=${sameSite}`) +
+    (domain === undefined ? '' : `; Domain=${domain}`)
+  );
+}
+//# sourceMappingURL=cookie.js.map

@@ -1,0 +1,39 @@
+/**
+ * The one error type that crosses a package boundary.
+ *
+ * @module
+ */
+/** Stable identifiers of every thrown failure. Documented in docs/errors.md; never renamed. */
+export type SallyportErrorCode =
+  | 'SP_CONFIG_INVALID'
+  | 'SP_IDP_PROTOCOL'
+  | 'SP_IDP_UNREACHABLE'
+  | 'SP_KEY_RING_UNUSABLE'
+  | 'SP_PORT_IN_USE'
+  | 'SP_STORE_UNAVAILABLE';
+/** Construction options of {@link SallyportError}. */
+export interface SallyportErrorOptions {
+  /** What was being used: `idp`, `store:local`. Safe to log and to label metrics with. */
+  readonly component: string;
+  /** One sentence for the operator: what is wrong and what to do. Never a secret, token or cookie. */
+  readonly detail?: string;
+  /** Seconds a caller should wait before it tries again; absent means do not retry. */
+  readonly retryAfterSeconds?: number;
+  /** The failure underneath. Logged through the redactor, never sent on the wire. */
+  readonly cause?: unknown;
+}
+/**
+ * A failure nobody asked for: bad configuration, a dead store, a misbehaving IdP.
+ *
+ * An expected refusal (an expired session, a cancelled sign-in) is a `Result`, not one of these.
+ * `message` is made of the code, the component and the fixed detail; it never holds a token,
+ * cookie, header value or request body.
+ */
+export declare class SallyportError extends Error {
+  readonly name = 'SallyportError';
+  readonly code: SallyportErrorCode;
+  readonly component: string;
+  readonly retryAfterSeconds: number | undefined;
+  constructor(code: SallyportErrorCode, options: SallyportErrorOptions);
+}
+//# sourceMappingURL=errors.d.ts.map

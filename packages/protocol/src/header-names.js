@@ -1,0 +1,48 @@
+/**
+ * Header names on the wire, lower case, and which of them never pass through.
+ *
+ * @module
+ */
+/** The requirement's bearer header ("Authentication", Bearer header, rule 1). */
+export const DEFAULT_AUTHORIZATION_HEADER = 'core-authorization';
+/** Identity headers every admission sends, empty when unknown, so that a client's own copy never survives. */
+export const IDENTITY_HEADERS = {
+  subject: 'x-user-subject',
+  issuer: 'x-user-issuer',
+  identityType: 'x-user-identity-type',
+  email: 'x-user-email',
+  name: 'x-user-name',
+};
+/** Prefix of the configured claim headers: claim `tenant_id` travels as `x-user-claim-tenant-id`. */
+export const CLAIM_HEADER_PREFIX = 'x-user-claim-';
+/** Name prefixes a client may never send to a backend, whatever the verdict. */
+export const STRIPPED_PREFIXES = ['x-user-', 'x-amzn-oidc-'];
+/**
+ * Hop-by-hop fields (RFC 9110 section 7.6.1, RFC 9113 section 8.2.2); never forwarded in either direction.
+ * `te` is dropped too: a door that needs `te: trailers` sets it itself.
+ */
+export const HOP_BY_HOP_HEADERS = new Set([
+  'connection',
+  'http2-settings',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+/**
+ * Brings a header name into the one spelling that strip lists are compared in: some servers read
+ * `X_User_Subject` as `X-User-Subject` (CVE-2025-64484), so `_` counts as `-`.
+ */
+export function canonicalHeaderName(name) {
+  return name.toLowerCase().replaceAll('_', '-');
+}
+/** Whether a client-sent header is one of the identity names, in any spelling. */
+export function isIdentityHeader(name) {
+  const canonical = canonicalHeaderName(name);
+  return STRIPPED_PREFIXES.some((prefix) => canonical.startsWith(prefix));
+}
+//# sourceMappingURL=header-names.js.map

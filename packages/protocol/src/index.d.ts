@@ -1,0 +1,36 @@
+/**
+ * Words on the wire. Pure: no I/O, no clock, no randomness, no `node:` module.
+ *
+ * @module
+ */
+export {
+  type CookieAttributes,
+  readCookies,
+  serializeSetCookie,
+  withoutCookies,
+} from './cookie.ts';
+export { formatDuration, parseDuration } from './duration.ts';
+export { selectEndToEndHeaders } from './end-to-end-headers.ts';
+export { SallyportError, type SallyportErrorCode, type SallyportErrorOptions } from './errors.ts';
+export {
+  CLAIM_HEADER_PREFIX,
+  canonicalHeaderName,
+  DEFAULT_AUTHORIZATION_HEADER,
+  type HeaderPair,
+  HOP_BY_HOP_HEADERS,
+  IDENTITY_HEADERS,
+  isIdentityHeader,
+} from './header-names.ts';
+export { createRouteMatcher, type RouteMatcher } from './match-route.ts';
+export { isOwnEndpoint, PATHS } from './paths.ts';
+export type { JsonValue, Principal, UserRecord } from './principal.ts';
+export {
+  parseRedirectTarget,
+  REDIRECT_TARGET_MAX_LENGTH,
+  type RedirectPolicy,
+  type RedirectRefusal,
+  selectRedirectTarget,
+} from './redirect-target.ts';
+export { accept, type Result, refuse } from './result.ts';
+export { type ForwardCredential, ROUTE_GROUPS, type RouteGroup } from './route-groups.ts';
+//# sourceMappingURL=index.d.ts.map

@@ -1,0 +1,33 @@
+/**
+ * The paths this product answers itself, relative to `publicUrl`.
+ *
+ * @module
+ */
+/** Endpoints of the requirement, "Endpoints" table. */
+export const PATHS = {
+  root: '/',
+  me: '/me',
+  login: '/login',
+  callback: '/callback',
+  logout: '/logout',
+  /** Own paths live under one prefix that existing charts already route unprotected. */
+  own: '/auth/',
+  account: '/auth/account',
+  session: '/auth/session',
+  healthz: '/healthz',
+  readyz: '/readyz',
+};
+/**
+ * Whether a path names one of our endpoints, which no sign-in may end on: it would loop, or start
+ * an action by itself.
+ *
+ * @param path - A path without query, dot segments already resolved.
+ */
+export function isOwnEndpoint(path) {
+  if (path === PATHS.account) return false;
+  if (path.startsWith(PATHS.own) || path === '/auth') return true;
+  return [PATHS.me, PATHS.login, PATHS.callback, PATHS.logout].some(
+    (own) => path === own || path.startsWith(`${own}/`),
+  );
+}
+//# sourceMappingURL=paths.js.map

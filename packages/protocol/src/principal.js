@@ -1,0 +1,7 @@
+/**
+ * Who a caller is, once verified.
+ *
+ * @module
+ */
+export {};
+//# sourceMappingURL=principal.js.map

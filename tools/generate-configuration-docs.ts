@@ -1,0 +1,132 @@
+/**
+ * Writes docs/configuration.md from the configuration schema: `node --conditions=source
+ * tools/generate-configuration-docs.ts`.
+ *
+ * @module
+ */
+
+import { writeFileSync } from 'node:fs';
+import {
+  FOREIGN_BLOCKS,
+  isWithin,
+  type PlacedSetting,
+  SETTINGS,
+} from '../packages/config/src/schema/schema.ts';
+
+/** Where the page lies. */
+export const CONFIGURATION_DOCS: URL = new URL('../docs/configuration.md', import.meta.url);
+
+const INTRODUCTION = `<!-- Made by tools/generate-configuration-docs.ts from the schema. Do not edit. -->
+
+# Configuration
+
+Sallyport reads one YAML file, the environment and command-line flags. For each key the first of
+these that gives it wins: flag, environment variable, file, default. An environment variable that is
+empty counts as not set.
+
+Everything given is checked before anything starts, also what another source overrides and what
+another command reads. All problems are told at once, each with file, line, key, what was found and
+what was expected. An unknown key is a problem, not ignored.
+
+## The shortest configuration
+
+No file is needed. These variables and the secret files are complete:
+
+\`\`\`sh
+PUBLIC_URL=https://platform.example.com
+OIDC_BASE_URL=https://idp.example.com
+OIDC_CLIENT_ID=web-app
+CLI_CLIENT_ID=native-app
+INTERNAL_CLIENT_ID=service-app
+AUTH_CLIENT_ID=service-app
+AUTH_TOKEN_URL=https://idp.example.com/token
+\`\`\`
+
+The same as a file:
+
+\`\`\`yaml
+publicUrl: https://platform.example.com
+auth:
+  appAuth:
+    thirdPartyConfig:
+      flyteClient:
+        clientId: native-app
+  userAuth:
+    openId:
+      baseUrl: https://idp.example.com
+      clientId: web-app
+\`\`\`
+
+## Secret files
+
+| File | Key that names it | Holds |
+|---|---|---|
+| \`/etc/secrets/oidc_client_secret\` | \`auth.userAuth.openId.clientSecretFile\` | client secret of the web app |
+| \`/etc/secrets/client_secret\` | \`admin.clientSecretLocation\` | client secret of the service app |
+
+A secret file is UTF-8 text of at most 64 KiB and is read again when it changes; the symlink swap of
+a Kubernetes volume counts as a change. One newline at its end is left out, with a warning. Any other
+white space is kept, with a warning. A missing or empty file is a problem at start. When a changed
+file cannot be read, the last good secret stays in use and the problem is reported.
+
+## Rules of the file
+
+- At most 131,072 characters, one document, one mapping at the top, at most 32 levels of nesting.
+- No aliases, anchors, merge keys or tags: a value stands where it is used.
+- Every key once. \`true\` and \`false\` are the only booleans.
+- Durations are numbers with the units \`ms\`, \`s\`, \`m\`, \`h\` and \`d\`, such as \`90s\` or \`1h30m\`.
+- In an environment variable or flag, the entries of a list are separated by commas.
+
+## Keys
+`;
+
+const OTHERS_INTRODUCTION = `
+## Keys of other commands
+
+\`serve\` checks these blocks and lists those it finds as not used.
+`;
+
+/** Renders the page. */
+export function renderConfigurationDocs(): string {
+  const isForeign = ({ key }: PlacedSetting): boolean =>
+    FOREIGN_BLOCKS.serve.some((block) => isWithin(key, block));
+  return [
+    INTRODUCTION,
+    renderTable(SETTINGS.filter((placed) => !isForeign(placed))),
+    OTHERS_INTRODUCTION,
+    renderTable(SETTINGS.filter(isForeign)),
+  ].join('\n');
+}
+
+function renderTable(settings: readonly PlacedSetting[]): string {
+  const rows = settings.map((placed) => {
+    const { variable, meaning } = placed.setting;
+    const cells = [
+      `\`${placed.key}\``,
+      renderType(placed),
+      renderDefault(placed),
+      variable === undefined ? '' : `\`${variable}\``,
+      meaning,
+    ];
+    return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  });
+  return `${['| Key | Type | Default | Variable | Meaning |', '|---|---|---|---|---|', ...rows].join('\n')}\n`;
+}
+
+function renderType({ setting: { kind } }: PlacedSetting): string {
+  return kind.values === undefined
+    ? kind.name
+    : kind.values.map((value) => `\`${value}\``).join(', ');
+}
+
+function renderDefault({ setting }: PlacedSetting): string {
+  if (setting.required === 'always') return '**required**';
+  if (setting.required === 'with-auth') return '**required** with `useAuth`';
+  if (setting.required === 'with-block') return '**required** in this block';
+  if (setting.fallbackFrom !== undefined) return setting.fallbackFrom.text;
+  const printed = setting.kind.print(setting.fallback);
+  if (printed === '') return 'empty';
+  return `\`${typeof printed === 'string' ? printed : JSON.stringify(printed).replaceAll(/"/g, '').replaceAll(',', ', ')}\``;
+}
+
+if (import.meta.main) writeFileSync(CONFIGURATION_DOCS, renderConfigurationDocs());
