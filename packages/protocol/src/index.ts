@@ -26,6 +26,7 @@ export { createRouteMatcher, type RouteMatcher } from './match-route.ts';
 export { isOwnEndpoint, PATHS } from './paths.ts';
 export type { JsonValue, Principal, UserRecord } from './principal.ts';
 export {
+  type LandingPolicy,
   parseRedirectTarget,
   REDIRECT_TARGET_MAX_LENGTH,
   type RedirectPolicy,

@@ -13,7 +13,11 @@ export interface RedirectPolicy {
   readonly publicOrigin: string;
   /** Further allowed origins, as WHATWG serialises them. */
   readonly redirectOrigins: ReadonlySet<string>;
-  /** Where a sign-in that names no target ends: an absolute URL that this policy allows. */
+}
+
+/** Origins a redirect may end on, and where it ends when nobody named a target. */
+export interface LandingPolicy extends RedirectPolicy {
+  /** An absolute URL that the policy allows. */
   readonly landing: string;
 }
 
@@ -83,7 +87,7 @@ export function parseRedirectTarget(
  *
  * @param target - Untrusted, or `undefined` when the caller named none.
  */
-export function selectRedirectTarget(target: string | undefined, policy: RedirectPolicy): string {
+export function selectRedirectTarget(target: string | undefined, policy: LandingPolicy): string {
   if (target === undefined) return policy.landing;
   const parsed = parseRedirectTarget(target, policy);
   return parsed.ok ? parsed.value : `${policy.publicOrigin}/`;

@@ -118,7 +118,7 @@ function findIndirections(
       const line = lineOf(node.range?.[0]);
       if (isAlias(node)) problems.push(problem(line, 'an alias (*)', value));
       else if (node.anchor !== undefined) problems.push(problem(line, 'an anchor (&)', value));
-      else if (false) problems.push(problem(line, 'a tag (!)', value));
+      else if (node.tag !== undefined) problems.push(problem(line, 'a tag (!)', value));
     },
   });
   return problems;

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { RedirectPolicy } from '@sallyport/protocol';
+import type { LandingPolicy } from '@sallyport/protocol';
 import type { Log } from '../observe/log.ts';
 import type { KeyRing } from '../session/key-ring.ts';
 import type { CookieSettings } from '../session/session-cookie.ts';
@@ -17,7 +17,7 @@ import type { RelyingParty } from './relying-party.ts';
 
 /** Shared by `/login`, `/callback` and `/logout`. */
 export interface SignInDependencies {
-  readonly redirects: RedirectPolicy;
+  readonly redirects: LandingPolicy;
   readonly cookies: CookieSettings;
   readonly check: Check;
   readonly sessions: Sessions;
