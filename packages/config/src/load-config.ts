@@ -129,7 +129,7 @@ function buildConfig(values: ReadonlyMap<string, unknown>): Config {
     const suffix = setting.kind.unit === 'milliseconds' ? 'Ms' : '';
     block[`${path.at(-1)}${suffix}`] = values.get(key);
   }
-  return root as unknown as Config;
+  return deepFreeze(root) as unknown as Config;
 }
 
 function deepFreeze(value: Record<string, unknown>): Record<string, unknown> {

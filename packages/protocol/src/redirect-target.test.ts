@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   parseRedirectTarget,
   REDIRECT_TARGET_MAX_LENGTH,
-  type RedirectPolicy,
+  type LandingPolicy,
   selectRedirectTarget,
 } from './redirect-target.ts';
 
@@ -11,7 +11,7 @@ const RUNS = process.env['CI'] === undefined ? 3_000 : 30_000;
 const PUBLIC = 'https://good.example';
 const DOCS = 'https://docs.example:8443';
 const ROOT = `${PUBLIC}/`;
-const POLICY: RedirectPolicy = {
+const POLICY: LandingPolicy = {
   publicOrigin: PUBLIC,
   redirectOrigins: new Set([DOCS]),
   landing: `${PUBLIC}/console`,

@@ -110,13 +110,10 @@ export class KeyRing {
       )
         best = key;
     }
-    if (best === undefined) {
-      throw new SallyportError('SP_KEY_RING_UNUSABLE', {
-        component: 'key-ring',
-        detail: 'no key of the ring may seal at this time; check the key ring file and the clock',
-        retryAfterSeconds: 5,
-      });
-    }
+    if (best === undefined)
+      throw unusable(
+        'no key of the ring may seal at this time; check the key ring file and the clock',
+      );
     return { kid: best.kid, key: this.#derive(best, purpose) };
   }
 
@@ -124,6 +121,9 @@ export class KeyRing {
    * The key of a given id, when it may still open.
    *
    * @param kid - Untrusted: read from a cookie, a parameter or a stored record.
+   *
+   * @throws {SallyportError} `SP_KEY_RING_UNUSABLE` when the ring was never read: then nobody can tell
+   *   whether the key exists, and "no" would sign everybody out.
    */
   openingKey(kid: string, purpose: KeyPurpose): KeyObject | undefined {
     this.poll();
@@ -134,6 +134,8 @@ export class KeyRing {
       this.#reload(true);
       found = this.#keys.find((key) => key.kid === kid);
     }
+    if (this.#keys.length === 0)
+      throw unusable('the key ring was never read; check the key ring file');
     return found !== undefined && this.#opens(found, now)
       ? this.#derive(found, purpose)
       : undefined;
@@ -175,4 +177,12 @@ export class KeyRing {
     }
     return derived;
   }
+}
+
+function unusable(detail: string): SallyportError {
+  return new SallyportError('SP_KEY_RING_UNUSABLE', {
+    component: 'key-ring',
+    detail,
+    retryAfterSeconds: 5,
+  });
 }

@@ -57,6 +57,7 @@ export function seal(ring: KeyRing, context: SealContext, plain: string): Buffer
  *
  * @returns The plain text, or `undefined`: one answer for an unknown key, a changed byte, another
  *   place and a wrong secret alike, so that nothing can be learnt from the difference.
+ * @throws {SallyportError} `SP_KEY_RING_UNUSABLE` when the ring was never read.
  */
 export function open(ring: KeyRing, context: SealContext, sealed: Uint8Array): string | undefined {
   if (sealed.length < HEAD_BYTES + TAG_BYTES || sealed[0] !== VERSION) return undefined;

@@ -1,0 +1,60 @@
+/**
+ * A made-up person who signed in, and how long sessions live.
+ *
+ * @module
+ */
+
+import type { UserRecord } from '@sallyport/protocol';
+import type { SessionTokens } from '../session/session-record.ts';
+import type { NewSession, SessionLifetimes } from '../session/sessions.ts';
+import type { AccessRules } from '../verdict/access.ts';
+
+/** Idle 12 h, absolute 7 d, 1 h without a refresh token, asked again after 10 min. */
+export const LIFETIMES: SessionLifetimes = {
+  idleMs: 43_200_000,
+  absoluteMs: 604_800_000,
+  withoutRefreshTokenIdleMs: 3_600_000,
+  revalidateAfterMs: 600_000,
+};
+
+/** The record of Ada. */
+export const ADA: UserRecord = {
+  subject: 'ada-subject',
+  name: 'Ada Lovelace',
+  preferredUsername: 'ada',
+  givenName: 'Ada',
+  familyName: 'Lovelace',
+  email: 'ada@corp.example',
+  picture: '',
+  additionalClaims: {},
+};
+
+/** Tokens that are none. */
+export const TOKENS: SessionTokens = {
+  idToken: 'id-token-of-ada',
+  accessToken: 'access-token-of-ada',
+  refreshToken: 'refresh-token-of-ada',
+};
+
+/** What Ada's sign-in brings. */
+export const ADA_SIGNS_IN: NewSession = {
+  principal: { issuer: 'https://idp.example', subject: 'ada-subject', kind: 'user' },
+  user: ADA,
+  claims: { email: 'ada@corp.example', email_verified: true, groups: ['engineers'] },
+  sid: 'sid-1',
+  tokens: TOKENS,
+  accessTokenLifeMs: 3_600_000,
+  address: '192.0.2.1',
+  browser: 'Example/1.0',
+};
+
+/** Rules that admit whoever the IdP authenticates. */
+export const OPEN_RULES: AccessRules = {
+  tenants: [],
+  groups: [],
+  emailDomains: [],
+  clientIds: [],
+  tenantClaim: 'tid',
+  groupsClaim: 'groups',
+  emailTrusted: false,
+};
