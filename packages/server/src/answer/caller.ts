@@ -27,14 +27,18 @@ export interface CallerHints {
  * gains nothing: the kind chooses the shape of a refusal, never whether it is one.
  */
 export function tellCaller({ method, headers }: CallerHints): Exclude<CallerKind, 'subrequest'> {
-  const contentType = headers['content-type'] ?? '';
-  if (contentType.startsWith('application/grpc')) return 'grpc';
+  if (isGrpc(headers)) return 'grpc';
   if (
     headers['connect-protocol-version'] !== undefined ||
-    contentType.startsWith('application/connect+')
+    headers['content-type']?.startsWith('application/connect+') === true
   )
     return 'connect';
   return isPageLoad(method, headers) ? 'navigation' : 'program';
+}
+
+/** Whether a request, or the one a subrequest stands for, is a gRPC call. */
+export function isGrpc(headers: IncomingHttpHeaders): boolean {
+  return headers['content-type']?.startsWith('application/grpc') === true;
 }
 
 /**

@@ -7,7 +7,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type HeaderPair, PATHS } from '@sallyport/protocol';
 import type { Denial } from '../answer/answer.ts';
-import { tellCaller } from '../answer/caller.ts';
+import { isGrpc } from '../answer/caller.ts';
 import { NO_STORE_HEADERS } from '../answer/problem.ts';
 import { selectRequestId } from '../answer/request-id.ts';
 import { shapeAnswer } from '../answer/shape-answer.ts';
@@ -45,7 +45,7 @@ export function createMeDoor({ check, publicOrigin }: MeDoorOptions): Door {
       method: typeof method === 'string' ? method.toUpperCase() : (req.method ?? 'GET'),
       headers: req.headers,
       rawHeaders: req.rawHeaders,
-      transport: tellCaller({ method: 'GET', headers: req.headers }) === 'grpc' ? 'grpc' : 'http',
+      transport: isGrpc(req.headers) ? 'grpc' : 'http',
     });
     // A check neither throws nor rejects; a failure to write is the listener's to see.
     if (verdict instanceof Promise) void verdict.then((decided) => write(decided, req, res));

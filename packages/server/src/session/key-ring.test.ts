@@ -3,7 +3,10 @@ import { Clock, NOON } from '../testing/clock.ts';
 import { createRingKey, openRing, RingInMemory } from '../testing/ring.ts';
 import type { RingKey } from './key-ring.ts';
 
-const UNUSABLE: unknown = expect.objectContaining({ code: 'SP_KEY_RING_UNUSABLE', component: 'key-ring' });
+const UNUSABLE: unknown = expect.objectContaining({
+  code: 'SP_KEY_RING_UNUSABLE',
+  component: 'key-ring',
+});
 
 function setup(...keys: RingKey[]) {
   const clock = new Clock();
@@ -26,7 +29,10 @@ describe('sealing', () => {
   });
 
   it('never seals with a key that no longer opens', () => {
-    const { ring, clock } = setup(createRingKey('a'), createRingKey('b', { sealsFrom: NOON, opensUntil: NOON + 5_000 }));
+    const { ring, clock } = setup(
+      createRingKey('a'),
+      createRingKey('b', { sealsFrom: NOON, opensUntil: NOON + 5_000 }),
+    );
     expect(ring.sealingKey('state').kid).toBe('bbbbbbbb');
     clock.set(NOON + 5_000);
     expect(ring.sealingKey('state').kid).toBe('aaaaaaaa');
@@ -42,17 +48,30 @@ describe('sealing', () => {
 
   it('derives another key for each purpose, never the one in the file', () => {
     const { ring } = setup();
-    const purposes = ['session-metadata', 'session-tokens', 'login-attempt', 'state', 'sign-out-state'] as const;
-    const keys = purposes.map((purpose) => ring.sealingKey(purpose).key.export().toString('base64url'));
+    const purposes = [
+      'session-metadata',
+      'session-tokens',
+      'login-attempt',
+      'state',
+      'sign-out-state',
+    ] as const;
+    const keys = purposes.map((purpose) =>
+      ring.sealingKey(purpose).key.export().toString('base64url'),
+    );
     expect(new Set([...keys, createRingKey('a').key]).size).toBe(purposes.length + 1);
     for (const [index, purpose] of purposes.entries())
-      expect(ring.openingKey('aaaaaaaa', purpose)?.export().toString('base64url')).toBe(keys[index]);
+      expect(ring.openingKey('aaaaaaaa', purpose)?.export().toString('base64url')).toBe(
+        keys[index],
+      );
   });
 });
 
 describe('opening', () => {
   it('opens until the last millisecond before opensUntil and not from it on', () => {
-    const { ring, clock } = setup(createRingKey('a'), createRingKey('b', { opensUntil: NOON + 60_000 }));
+    const { ring, clock } = setup(
+      createRingKey('a'),
+      createRingKey('b', { opensUntil: NOON + 60_000 }),
+    );
     clock.set(NOON + 59_999);
     expect(ring.openingKey('bbbbbbbb', 'state')).toBeDefined();
     clock.set(NOON + 60_000);
@@ -65,9 +84,12 @@ describe('opening', () => {
     expect(ring.openingKey('bbbbbbbb', 'state')).toBeDefined();
   });
 
-  it.each(['', 'aaaaaaa', 'aaaaaaaaa', 'aaaaaaa=', 'aaaa aaa', '__proto__', 'AAAAAAAA'])('knows no key %j', (kid) => {
-    expect(setup().ring.openingKey(kid, 'state')).toBeUndefined();
-  });
+  it.each(['', 'aaaaaaa', 'aaaaaaaaa', 'aaaaaaa=', 'aaaa aaa', '__proto__', 'AAAAAAAA'])(
+    'knows no key %j',
+    (kid) => {
+      expect(setup().ring.openingKey(kid, 'state')).toBeUndefined();
+    },
+  );
 });
 
 describe('following the source', () => {
@@ -196,6 +218,8 @@ describe('an unreadable source', () => {
   it('shows nothing of itself in the failure', () => {
     const { ring, source } = setup();
     source.failure = new Error('canary-7f3a');
-    expect(() => ring.sealingKey('state')).toThrow(expect.not.objectContaining({ message: expect.stringContaining('canary') }));
+    expect(() => ring.sealingKey('state')).toThrow(
+      expect.not.objectContaining({ message: expect.stringContaining('canary') }),
+    );
   });
 });

@@ -49,6 +49,7 @@ const POLL_MS = 250;
 /** A revocation is needed only as long as some process may remember the session; far below this. */
 const REVOCATION_KEPT_MS = 3_600_000;
 const REVOCATIONS_PER_LOOK = 1_000;
+const NOTHING_ENDED: RevocationsSeen = { sessions: [], all: false };
 
 /** Dependencies and limits of {@link createLocalSessionStore}. */
 export interface LocalSessionStoreOptions {
@@ -93,8 +94,8 @@ export function createLocalSessionStore({
   let polledAt = Number.NEGATIVE_INFINITY;
   let seenDataVersion: unknown;
   let seenSequence = 0;
-  /** Ended here: told to the caller at the next look, without waiting for the log. */
-  let endedHere: number[] = [];
+  /** Ended, here or elsewhere, and not yet told to the caller. What ends here does not wait for the log. */
+  let ended: number[] = [];
   let mustForget = false;
 
   function connect(): Connection {
@@ -148,6 +149,24 @@ export function createLocalSessionStore({
     }
   }
 
+  /** Reads what other processes ended, when the file has changed since the last look. */
+  function readLog(time: number): void {
+    use((at) => {
+      const version = at.dataVersion.get()?.['data_version'];
+      if (version !== seenDataVersion) {
+        const rows = at.logAfter.all(seenSequence, REVOCATIONS_PER_LOOK);
+        for (const row of rows) {
+          ended.push(Number(row['session_id']));
+          seenSequence = Number(row['sequence']);
+        }
+        // A full page has more behind it: look again at the next call.
+        if (rows.length === REVOCATIONS_PER_LOOK) return;
+        seenDataVersion = version;
+      }
+      polledAt = time;
+    });
+  }
+
   return {
     async create(session, replaces) {
       const created = await write(true, (at) => {
@@ -166,7 +185,7 @@ export function createLocalSessionStore({
         if (replaces !== undefined) end(at, replaces, now());
         return true;
       });
-      if (created && replaces !== undefined) endedHere.push(replaces);
+      if (created && replaces !== undefined) ended.push(replaces);
       return created;
     },
 
@@ -180,7 +199,7 @@ export function createLocalSessionStore({
 
     async revoke(id) {
       await write(true, (at) => end(at, id, now()));
-      endedHere.push(id);
+      ended.push(id);
     },
 
     async claimOnce(key, expiresAt) {
@@ -189,28 +208,13 @@ export function createLocalSessionStore({
 
     revocations(): RevocationsSeen {
       const time = now();
-      const sessions = [...endedHere];
       // A clock that was set back must not stop the looking.
-      if (time - polledAt >= POLL_MS || time < polledAt) {
-        use((at) => {
-          const version = at.dataVersion.get()?.['data_version'];
-          if (version !== seenDataVersion) {
-            const rows = at.logAfter.all(seenSequence, REVOCATIONS_PER_LOOK);
-            for (const row of rows) {
-              sessions.push(Number(row['session_id']));
-              seenSequence = Number(row['sequence']);
-            }
-            // A full page has more behind it: look again at the next call.
-            if (rows.length === REVOCATIONS_PER_LOOK) return;
-            seenDataVersion = version;
-          }
-          polledAt = time;
-        });
-      }
-      const all = mustForget;
+      if (time - polledAt >= POLL_MS || time < polledAt) readLog(time);
+      if (ended.length === 0 && !mustForget) return NOTHING_ENDED;
+      const seen = { sessions: ended, all: mustForget };
+      ended = [];
       mustForget = false;
-      endedHere = [];
-      return { sessions, all };
+      return seen;
     },
 
     async sweep(limit) {

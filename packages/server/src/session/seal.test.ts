@@ -17,7 +17,10 @@ const PURPOSES: readonly KeyPurpose[] = [
 
 function setup(): { ring: KeyRing; source: RingInMemory; clock: Clock } {
   const clock = new Clock();
-  const source = new RingInMemory([createRingKey('a'), createRingKey('b', { sealsFrom: clock.now() + 1 })]);
+  const source = new RingInMemory([
+    createRingKey('a'),
+    createRingKey('b', { sealsFrom: clock.now() + 1 }),
+  ]);
   return { ring: openRing(source, clock).ring, source, clock };
 }
 
@@ -32,7 +35,11 @@ describe('seal and open', () => {
         fc.constantFrom(...PURPOSES),
         secret,
         (plain, binding, purpose, further) => {
-          const context = { purpose, binding, ...(further === undefined ? {} : { secret: further }) };
+          const context = {
+            purpose,
+            binding,
+            ...(further === undefined ? {} : { secret: further }),
+          };
           expect(open(ring, context, seal(ring, context, plain))).toBe(plain);
           expect(openText(ring, context, sealText(ring, context, plain))).toBe(plain);
         },
@@ -68,7 +75,10 @@ describe('seal and open', () => {
     const sealed = seal(ring, CONTEXT, '{"v":1}');
     for (let length = 0; length < sealed.length; length += 1) {
       expect(open(ring, CONTEXT, sealed.subarray(0, length)), `first ${length}`).toBeUndefined();
-      expect(open(ring, CONTEXT, sealed.subarray(sealed.length - length)), `last ${length}`).toBeUndefined();
+      expect(
+        open(ring, CONTEXT, sealed.subarray(sealed.length - length)),
+        `last ${length}`,
+      ).toBeUndefined();
     }
     expect(open(ring, CONTEXT, Buffer.concat([sealed, Buffer.of(0)]))).toBeUndefined();
     expect(open(ring, CONTEXT, Buffer.concat([Buffer.of(1), sealed]))).toBeUndefined();
@@ -86,10 +96,13 @@ describe('seal and open', () => {
     }
   });
 
-  it.each(PURPOSES.filter((purpose) => purpose !== CONTEXT.purpose))('does not open for the purpose %s', (purpose) => {
-    const { ring } = setup();
-    expect(open(ring, { ...CONTEXT, purpose }, seal(ring, CONTEXT, 'x'))).toBeUndefined();
-  });
+  it.each(PURPOSES.filter((purpose) => purpose !== CONTEXT.purpose))(
+    'does not open for the purpose %s',
+    (purpose) => {
+      const { ring } = setup();
+      expect(open(ring, { ...CONTEXT, purpose }, seal(ring, CONTEXT, 'x'))).toBeUndefined();
+    },
+  );
 
   it('does not open in another place, also where the parts of two places join to the same text', () => {
     const { ring } = setup();
@@ -150,7 +163,9 @@ describe('seal and open', () => {
     const { ring } = setup();
     const sealed = seal(ring, CONTEXT, 'x');
     const larger = Buffer.concat([Buffer.alloc(5, 9), sealed, Buffer.alloc(5, 9)]);
-    expect(open(ring, CONTEXT, new Uint8Array(larger.buffer, larger.byteOffset + 5, sealed.length))).toBe('x');
+    expect(
+      open(ring, CONTEXT, new Uint8Array(larger.buffer, larger.byteOffset + 5, sealed.length)),
+    ).toBe('x');
   });
 });
 
@@ -187,7 +202,9 @@ describe('a ring without a key', () => {
     const source = new RingInMemory();
     source.failure = new Error('unreadable');
     const { ring } = openRing(source, new Clock());
-    expect(() => seal(ring, CONTEXT, 'x')).toThrow(expect.objectContaining({ code: 'SP_KEY_RING_UNUSABLE' }));
+    expect(() => seal(ring, CONTEXT, 'x')).toThrow(
+      expect.objectContaining({ code: 'SP_KEY_RING_UNUSABLE' }),
+    );
   });
 
   it('cannot tell whether something would open: SP_KEY_RING_UNUSABLE and not "no"', () => {
@@ -195,7 +212,9 @@ describe('a ring without a key', () => {
     const sealed = seal(good, CONTEXT, 'x');
     source.failure = new Error('unreadable');
     const { ring } = openRing(source, clock);
-    expect(() => open(ring, CONTEXT, sealed)).toThrow(expect.objectContaining({ code: 'SP_KEY_RING_UNUSABLE' }));
+    expect(() => open(ring, CONTEXT, sealed)).toThrow(
+      expect.objectContaining({ code: 'SP_KEY_RING_UNUSABLE' }),
+    );
     source.failure = undefined;
     clock.advance(1_000);
     expect(open(ring, CONTEXT, sealed)).toBe('x');
