@@ -86,10 +86,12 @@ const OTHERS_INTRODUCTION = `
 \`serve\` checks these blocks and lists those it finds as not used.
 `;
 
+function isForeign({ key }: PlacedSetting): boolean {
+  return FOREIGN_BLOCKS.serve.some((block) => isWithin(key, block));
+}
+
 /** Renders the page. */
 export function renderConfigurationDocs(): string {
-  const isForeign = ({ key }: PlacedSetting): boolean =>
-    FOREIGN_BLOCKS.serve.some((block) => isWithin(key, block));
   return [
     INTRODUCTION,
     renderTable(SETTINGS.filter((placed) => !isForeign(placed))),

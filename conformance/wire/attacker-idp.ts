@@ -4,7 +4,13 @@
  * @module
  */
 
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
 
@@ -25,8 +31,29 @@ export interface Forgery {
 /** A token endpoint's answer in full, for lies beyond the id_token. */
 export interface TokenAnswer {
   readonly status?: number;
-  readonly body: string;
+  readonly body: string | Buffer;
   readonly contentType?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The body is begun and never ended. */
+  readonly isEndless?: boolean;
+}
+
+/** How the IdP behaves in one sign-in, in place of what is set for all. */
+export interface Lie {
+  readonly forge?: (forgery: Forgery) => Promise<string>;
+  readonly answer?: (idToken: string) => TokenAnswer;
+  /** Userinfo beside `sub`, which it may replace. */
+  readonly userInfo?: Readonly<Record<string, unknown>>;
+  /** Replaces the whole userinfo answer. */
+  readonly userInfoAnswer?: TokenAnswer;
+}
+
+/** One request the IdP has seen. */
+export interface SeenRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly form: URLSearchParams;
 }
 
 /** The IdP under control of the test. */
@@ -38,53 +65,74 @@ export interface AttackerIdp {
   answer: ((idToken: string) => TokenAnswer) | undefined;
   /** Userinfo of the next sign-ins, beside `sub`. */
   userInfo: Readonly<Record<string, unknown>>;
+  /** Put over the metadata document; takes effect at the next discovery. */
+  metadata: Readonly<Record<string, unknown>>;
   /** The published key set, beside `k1`. */
-  readonly counts: { jwks: number; token: number; userinfo: number };
+  keys: readonly JWK[];
+  /** Paths whose requests are taken and never answered. */
+  readonly stalled: Set<string>;
+  readonly counts: { jwks: number; token: number; userinfo: number; revoke: number };
   /** Forms posted to the token endpoint. */
   readonly tokenForms: URLSearchParams[];
+  /** Every request so far, oldest first. */
+  readonly requests: SeenRequest[];
   /** Signs honestly. */
   honest(forgery: Forgery): Promise<string>;
   /**
    * Plays the IdP's part after `/login`: reads the authorization request and gives the callback's query.
    *
    * @param location - Where `/login` sent the browser.
+   * @param lie - Concerns this sign-in alone.
    */
-  authorize(location: string): URLSearchParams;
+  authorize(location: string, lie?: Lie): URLSearchParams;
+  /** Ends every connection and takes no new one. */
+  goDown(): Promise<void>;
+  /** Listens again, on the same port. */
+  comeUp(): Promise<void>;
   close(): Promise<void>;
+}
+
+interface Attempt {
+  readonly nonce: string;
+  readonly lie: Lie;
 }
 
 /** Starts it on a free port. */
 export async function startAttackerIdp(clientId: string): Promise<AttackerIdp> {
   const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true });
   const publicJwk: JWK = { ...(await exportJWK(publicKey)), kid: 'k1', alg: 'RS256', use: 'sig' };
-  const nonceByCode = new Map<string, string>();
+  const attemptByCode = new Map<string, Attempt>();
+  const lieByToken = new Map<string, Lie>();
   let codes = 0;
   const server = createServer((req, res) => void handle(req, res));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const port = await listen(server, 0);
+  const issuer = `http://127.0.0.1:${port}`;
 
   const idp: AttackerIdp = {
     issuer,
     forge: (forgery) => idp.honest(forgery),
     answer: undefined,
     userInfo: { name: 'Ada Lovelace', email: 'ada@example.test', email_verified: true },
-    counts: { jwks: 0, token: 0, userinfo: 0 },
+    metadata: {},
+    keys: [],
+    stalled: new Set(),
+    counts: { jwks: 0, token: 0, userinfo: 0, revoke: 0 },
     tokenForms: [],
+    requests: [],
     honest: ({ claims, signingKey }) =>
       new SignJWT({ ...claims })
         .setProtectedHeader({ alg: 'RS256', kid: 'k1', typ: 'JWT' })
         .sign(signingKey),
-    authorize(location) {
+    authorize(location, lie = {}) {
       const { searchParams } = new URL(location);
       codes += 1;
       const code = `code-${codes}`;
-      nonceByCode.set(code, searchParams.get('nonce') ?? '');
+      attemptByCode.set(code, { nonce: searchParams.get('nonce') ?? '', lie });
       return new URLSearchParams({ code, state: searchParams.get('state') ?? '', iss: issuer });
     },
-    close: () => {
-      server.closeAllConnections();
-      return new Promise((resolve) => server.close(() => resolve()));
-    },
+    goDown: () => unlisten(server),
+    comeUp: async () => void (await listen(server, port)),
+    close: () => unlisten(server),
   };
   return idp;
 
@@ -96,62 +144,115 @@ export async function startAttackerIdp(clientId: string): Promise<AttackerIdp> {
     const chunks: Buffer[] = [];
     for await (const chunk of req) chunks.push(chunk as Buffer);
     const form = new URLSearchParams(Buffer.concat(chunks).toString());
-    switch (new URL(req.url ?? '/', issuer).pathname) {
+    const path = new URL(req.url ?? '/', issuer).pathname;
+    idp.requests.push({ method: req.method ?? '', path, headers: req.headers, form });
+    switch (path) {
       case '/.well-known/openid-configuration':
-        return json({
-          issuer,
-          authorization_endpoint: `${issuer}/authorize`,
-          token_endpoint: `${issuer}/token`,
-          userinfo_endpoint: `${issuer}/userinfo`,
-          jwks_uri: `${issuer}/jwks`,
-          end_session_endpoint: `${issuer}/end_session`,
-          revocation_endpoint: `${issuer}/revoke`,
-          response_types_supported: ['code'],
-          subject_types_supported: ['public'],
-          id_token_signing_alg_values_supported: ['RS256'],
-          authorization_response_iss_parameter_supported: true,
-        });
+        if (idp.stalled.has(path)) return;
+        return json({ ...metadataOf(issuer), ...idp.metadata });
       case '/jwks':
         idp.counts.jwks += 1;
-        return json({ keys: [publicJwk] });
+        if (idp.stalled.has(path)) return;
+        return json({ keys: [publicJwk, ...idp.keys] });
       case '/token': {
         idp.counts.token += 1;
         idp.tokenForms.push(form);
+        if (idp.stalled.has(path)) return;
         const code = form.get('code') ?? '';
-        const nonce = nonceByCode.get(code);
-        if (nonce === undefined)
+        const attempt = attemptByCode.get(code);
+        if (attempt === undefined)
           return json({ error: 'invalid_grant', error_description: 'unknown code' }, 400);
-        nonceByCode.delete(code);
-        const now = Math.floor(Date.now() / 1_000);
-        const idToken = await idp.forge({
-          issuer,
-          clientId,
-          nonce,
-          now,
-          signingKey: privateKey,
-          publicJwk,
-          claims: { iss: issuer, sub: 'ada', aud: clientId, nonce, iat: now, exp: now + 300 },
-        });
-        if (idp.answer !== undefined) {
-          const { status = 200, body, contentType = 'application/json' } = idp.answer(idToken);
-          res.writeHead(status, { 'content-type': contentType });
-          return void res.end(body);
-        }
-        return json({
-          access_token: 'access-token-of-ada',
-          token_type: 'Bearer',
-          expires_in: 300,
-          id_token: idToken,
-          refresh_token: 'refresh-token-of-ada',
-        });
+        attemptByCode.delete(code);
+        return exchangeCode(code, attempt, res);
       }
-      case '/userinfo':
+      case '/userinfo': {
         idp.counts.userinfo += 1;
-        return json({ sub: 'ada', ...idp.userInfo });
+        if (idp.stalled.has(path)) return;
+        const token = req.headers.authorization?.replace(/^Bearer /, '') ?? '';
+        const lie = lieByToken.get(token);
+        if (lie?.userInfoAnswer !== undefined) return send(res, lie.userInfoAnswer);
+        return json({ sub: 'ada', ...(lie?.userInfo ?? idp.userInfo) });
+      }
       case '/revoke':
+        idp.counts.revoke += 1;
+        if (idp.stalled.has(path)) return;
         return json({});
       default:
         return json({ error: 'not_found' }, 404);
     }
   }
+
+  async function exchangeCode(
+    code: string,
+    { nonce, lie }: Attempt,
+    res: ServerResponse,
+  ): Promise<void> {
+    const now = Math.floor(Date.now() / 1_000);
+    const idToken = await (lie.forge ?? idp.forge)({
+      issuer,
+      clientId,
+      nonce,
+      now,
+      signingKey: privateKey,
+      publicJwk,
+      claims: { iss: issuer, sub: 'ada', aud: clientId, nonce, iat: now, exp: now + 300 },
+    });
+    const answer = lie.answer ?? idp.answer;
+    if (answer !== undefined) return send(res, answer(idToken));
+    const isLie = lie.userInfo !== undefined || lie.userInfoAnswer !== undefined;
+    const accessToken = isLie ? `access-token-of-${code}` : 'access-token-of-ada';
+    if (isLie) lieByToken.set(accessToken, lie);
+    send(res, { body: honestAnswer(idToken, accessToken) });
+  }
+}
+
+/** The token answer of an honest IdP, with further fields. */
+export function honestAnswer(
+  idToken: string,
+  accessToken = 'access-token-of-ada',
+  more: Readonly<Record<string, unknown>> = {},
+): string {
+  return JSON.stringify({
+    access_token: accessToken,
+    token_type: 'Bearer',
+    expires_in: 300,
+    id_token: idToken,
+    refresh_token: 'refresh-token-of-ada',
+    ...more,
+  });
+}
+
+function metadataOf(issuer: string): Readonly<Record<string, unknown>> {
+  return {
+    issuer,
+    authorization_endpoint: `${issuer}/authorize`,
+    token_endpoint: `${issuer}/token`,
+    userinfo_endpoint: `${issuer}/userinfo`,
+    jwks_uri: `${issuer}/jwks`,
+    end_session_endpoint: `${issuer}/end_session`,
+    revocation_endpoint: `${issuer}/revoke`,
+    response_types_supported: ['code'],
+    subject_types_supported: ['public'],
+    id_token_signing_alg_values_supported: ['RS256'],
+    authorization_response_iss_parameter_supported: true,
+  };
+}
+
+function send(res: ServerResponse, answer: TokenAnswer): void {
+  const { status = 200, body, contentType = 'application/json', headers, isEndless } = answer;
+  res.writeHead(status, { 'content-type': contentType, ...headers });
+  if (isEndless === true) res.write(body);
+  else res.end(body);
+}
+
+async function listen(server: Server, port: number): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
+}
+
+async function unlisten(server: Server): Promise<void> {
+  if (!server.listening) return;
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeAllConnections();
+  await closed;
 }

@@ -8,7 +8,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { type AttackerIdp, startAttackerIdp } from './attacker-idp.ts';
+import { type AttackerIdp, type Lie, startAttackerIdp } from './attacker-idp.ts';
 import type { Browser } from './browser.ts';
 import type { Received } from './exchange.ts';
 import { type Limits, type Running, start, temporaryFolder } from './process.ts';
@@ -62,7 +62,12 @@ export interface Service {
   readonly state: string;
   readonly running: Running;
   /** Plays the IdP's part of a sign-in: from `/login` to the answer of `/callback`. */
-  signIn(browser: Browser, path?: string): Promise<Received>;
+  signIn(browser: Browser, path?: string, lie?: Lie): Promise<Received>;
+  /**
+   * Plays the IdP's part from where `/login` sent the browser to where the sign-in ends: on the target
+   * or on a page. Follows restarts.
+   */
+  finish(browser: Browser, location: string): Promise<Received>;
   /** Starts it again on the same state, after it was ended. */
   restart(): Promise<Service>;
   stop(): Promise<void>;
@@ -72,19 +77,22 @@ export interface Service {
 export const WEB_CLIENT_ID = 'web-client';
 /** Its secret; a canary that must never show. */
 export const WEB_CLIENT_SECRET = 'canary-web-client-secret';
+const ROUNDS_MAX = 5;
 
 /**
  * Starts the service on a free port, configured by environment variables alone.
  *
  * @param environment - Added to, or replacing, the deployment variables.
+ * @param given - An IdP that the test has prepared; it is closed with the service.
  */
 export async function startService(
   environment: Readonly<Record<string, string>> = {},
   args: readonly string[] = [],
   limits: Limits = {},
+  given?: AttackerIdp,
 ): Promise<Service> {
   const folder = temporaryFolder();
-  const idp = await startAttackerIdp(WEB_CLIENT_ID);
+  const idp = given ?? (await startAttackerIdp(WEB_CLIENT_ID));
   const secretFile = join(folder.path, 'oidc_client_secret');
   writeFileSync(secretFile, WEB_CLIENT_SECRET, { mode: 0o600 });
   const port = await freePort();
@@ -108,9 +116,19 @@ export async function startService(
       idp,
       state: folder.path,
       running,
-      async signIn(browser, path = '/') {
+      async signIn(browser, path = '/', lie = {}) {
         const sent = await browser.step(`${url}/login?redirect_url=${encodeURIComponent(path)}`);
-        return browser.step(`${url}/callback?${idp.authorize(sent.location ?? '').toString()}`);
+        const answer = idp.authorize(sent.location ?? '', lie);
+        return browser.step(`${url}/callback?${answer.toString()}`);
+      },
+      async finish(browser, location) {
+        let next = location;
+        for (let rounds = 0; rounds < ROUNDS_MAX; rounds += 1) {
+          const received = await browser.step(`${url}/callback?${idp.authorize(next).toString()}`);
+          if (received.location?.startsWith(`${idp.issuer}/`) !== true) return received;
+          next = received.location;
+        }
+        throw new Error('the sign-in is started again and again');
       },
       restart: run,
       async stop() {

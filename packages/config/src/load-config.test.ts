@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { Config } from './config.ts';
 import { type LoadedConfig, loadConfig } from './load-config.ts';
 import { formatConfigProblem } from './problems.ts';
 import type { ConfigSources } from './resolve-settings.ts';
@@ -28,6 +27,11 @@ function tryLoad({ text, ...sources }: Partial<ConfigSources> & { readonly text?
 function problemsOf(sources: Partial<ConfigSources> & { readonly text?: string }): string[] {
   const result = tryLoad(sources);
   return result.ok ? [] : result.error.map(formatConfigProblem);
+}
+
+function metadataUrl(value: string): string {
+  const text = `auth: {appAuth: {externalAuthServer: {metadataUrl: '${value}'}}}\n`;
+  return load({ text }).config.auth.appAuth.externalAuthServer.metadataUrl;
 }
 
 describe('deployment variables', () => {
@@ -284,15 +288,13 @@ describe('the configuration', () => {
       expect(Object.isFrozen(next)).toBe(true);
       seen.push(...Object.values(next).filter((child) => typeof child === 'object'));
     }
-    // @ts-expect-error -- nobody changes a configuration
-    const change = (changed: Config) => (changed.publicUrl = 'https://elsewhere.example');
-    expect(() => change(config)).toThrow(TypeError);
+    expect(() => {
+      // @ts-expect-error -- nobody changes a configuration
+      config.publicUrl = 'https://elsewhere.example';
+    }).toThrow(TypeError);
   });
 
   it('resolves a relative metadataUrl against the issuer', () => {
-    const metadataUrl = (value: string): string =>
-      load({ text: `auth: {appAuth: {externalAuthServer: {metadataUrl: '${value}'}}}\n` }).config
-        .auth.appAuth.externalAuthServer.metadataUrl;
     expect(metadataUrl('.well-known/oauth-authorization-server')).toBe(
       'https://idp.example.com/oauth2/default/.well-known/oauth-authorization-server',
     );

@@ -69,9 +69,9 @@ function isMissing(
   config: Config,
 ): boolean {
   if (values.get(key) !== '' || origins.get(key) !== 'default' || unsound.has(key)) return false;
-  switch (setting.required) {
-    case undefined:
-      return false;
+  const { required } = setting;
+  if (required === undefined) return false;
+  switch (required) {
     case 'always':
       return true;
     case 'with-auth':

@@ -24,7 +24,7 @@ export interface ConfigSources {
 export type Origin = 'flag' | 'env' | 'file' | 'default';
 
 /** Where to correct a value. */
-export type Place = Pick<ConfigProblem, 'file' | 'line' | 'variable'>;
+type Place = Pick<ConfigProblem, 'file' | 'line' | 'variable'>;
 
 /** Outcome of {@link resolveSettings}. */
 export interface ResolvedSettings {
@@ -79,7 +79,6 @@ export function resolveSettings(sources: ConfigSources, file: ConfigFileReading)
   for (const { key, setting } of SETTINGS) {
     if (setting.fallbackFrom === undefined || origins.get(key) !== 'default') continue;
     const source = values.get(setting.fallbackFrom.key);
-    if (unsound.has(setting.fallbackFrom.key)) unsound.add(key);
     if (typeof source === 'string' && source !== '')
       values.set(key, setting.fallbackFrom.derive(source));
   }

@@ -7,7 +7,7 @@ describe('SecretText', () => {
     const secret = new SecretText('hunter2');
     expect(secret.reveal()).toBe('hunter2');
     expect(secret.isPresent).toBe(true);
-    for (const printed of [JSON.stringify({ secret }), `${secret.toString()}`, inspect({ secret })])
+    for (const printed of [JSON.stringify({ secret }), secret.toString(), inspect({ secret })])
       expect(printed).not.toContain('hunter2');
     expect(JSON.stringify({ secret })).toBe('{"secret":"[secret]"}');
   });

@@ -5,7 +5,7 @@
  */
 
 /** What every printed form of a secret shows. */
-export const REDACTED = '[secret]';
+const REDACTED = '[secret]';
 
 /**
  * A secret value that no printing can show: JSON, string conversion and Node's inspection give
@@ -17,6 +17,7 @@ export class SecretText {
   /** @param text - The value; empty means none was configured. */
   constructor(text: string) {
     this.#text = text;
+    Object.freeze(this);
   }
 
   /** Whether a value was configured. */

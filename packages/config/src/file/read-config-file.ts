@@ -11,7 +11,7 @@ import { joinKey, suggestKey } from '../suggestion.ts';
 import { parseYaml, type YamlFile } from './parse-yaml.ts';
 
 /** One known key of the file. */
-export interface FileEntry {
+interface FileEntry {
   /** Plain JSON-like value, unchecked. */
   readonly value: unknown;
   readonly line: number;

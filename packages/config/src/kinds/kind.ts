@@ -80,7 +80,7 @@ export function enumKind<const Word extends string>(
     parse: (value) => {
       const word = values.find((candidate) => candidate === value);
       if (word !== undefined) return accept(word);
-      const isExplained = typeof value === 'string' && value in refused;
+      const isExplained = typeof value === 'string' && Object.hasOwn(refused, value);
       return wrong(isExplained ? `${expected}: ${refused[value]}` : expected);
     },
     fromText: (text) => text,

@@ -27,7 +27,7 @@ describe('an origin', () => {
     expect(keep(originKind, text)).toBe(origin);
   });
 
-  it.each([
+  it.each<readonly [value: unknown, why: string]>([
     ['http://platform.example.com', 'http beyond this machine'],
     ['http://localhost.example.com', 'http on a host that only begins like this machine'],
     ['http://[::2]', 'http on another address'],
@@ -78,6 +78,8 @@ describe('an issuer', () => {
     'https://idp.example.com?x=1',
     'https://idp.example.com#x',
     'https://a:b@idp.example.com',
+    'https://idp.example.com\\realm',
+    'https://idp.example.com/a b',
   ])('%s is refused', (text) => {
     expect(keep(issuerKind, text)).toBeUndefined();
   });

@@ -13,12 +13,12 @@ const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '
 const HOST = /^(?:[a-z0-9_](?:[a-z0-9._-]*[a-z0-9_])?|\[[0-9a-f:.]+\])$/;
 
 /** Whether a URL's host is this machine: `localhost`, `127.0.0.1` or `[::1]`. */
-export function isLoopback(url: URL): boolean {
+function isLoopback(url: URL): boolean {
   return LOOPBACK_HOSTS.has(url.hostname);
 }
 
 /** `https`, or `http` on a loopback host. */
-export const SECURE_URL = 'https, or http on localhost, 127.0.0.1 or [::1]';
+const SECURE_URL = 'https, or http on localhost, 127.0.0.1 or [::1]';
 
 type UrlCheck = (url: URL, text: string) => string | undefined;
 
@@ -50,7 +50,7 @@ function urlKind(
 }
 
 /** Parses an absolute http(s) URL written out in full; WHATWG repairs (`https:host`, `\`) do not count. */
-export function parseHttpUrl(text: string): URL | undefined {
+function parseHttpUrl(text: string): URL | undefined {
   if (!/^https?:\/\/[^/\\?#]/i.test(text) || /[\s\\]/.test(text)) return undefined;
   const url = URL.parse(text);
   return url !== null && HOST.test(url.hostname) ? url : undefined;

@@ -8,7 +8,7 @@ import type { Config } from '../config.ts';
 import type { Origin } from '../resolve-settings.ts';
 
 /** What a rule may look at. */
-export interface RuleContext {
+interface RuleContext {
   readonly config: Config;
   readonly originOf: (key: string) => Origin;
   /** Whether the file or a flag gives anything within a block. */

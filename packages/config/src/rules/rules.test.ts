@@ -25,6 +25,14 @@ function judge(file: Block, env: Readonly<Record<string, string>> = {}): string[
 }
 
 const cookie = (cookieSetting: Block): Block => ({ auth: { userAuth: { cookieSetting } } });
+const scopes = (list: readonly string[]): Block => ({
+  auth: { userAuth: { openId: { scopes: list } } },
+});
+const secrets = (admin: Block): Block => ({
+  secrets: { admin: { clientId: 'service', ...admin } },
+});
+const isPublic = (issuer: string): boolean =>
+  judge({}, { OIDC_BASE_URL: issuer }).some((line) => line.includes('anybody has an account'));
 const LOOPBACK = { PUBLIC_URL: 'http://localhost:8080' };
 
 describe('cookieSetting.sameSitePolicy', () => {
@@ -110,9 +118,6 @@ describe('session', () => {
 });
 
 describe('a public issuer', () => {
-  const refused = (issuer: string): boolean =>
-    judge({}, { OIDC_BASE_URL: issuer }).some((line) => line.includes('anybody has an account'));
-
   it.each([
     'https://accounts.google.com',
     'https://accounts.google.com/',
@@ -124,7 +129,7 @@ describe('a public issuer', () => {
     'https://github.com/login/oauth',
     'https://token.actions.githubusercontent.com',
   ])('%s without a rule is refused', (issuer) => {
-    expect(refused(issuer)).toBe(true);
+    expect(isPublic(issuer)).toBe(true);
   });
 
   it.each([
@@ -132,7 +137,7 @@ describe('a public issuer', () => {
     'https://idp.example.com/common',
     'https://accounts.google.com.example.com',
     'https://github.example.com',
-  ])('its twin, the operator’s own %s, is taken', (issuer) => {
+  ])("its twin, the operator's own %s, is taken", (issuer) => {
     expect(judge({}, { OIDC_BASE_URL: issuer })).toEqual([]);
   });
 
@@ -218,9 +223,6 @@ describe('headers', () => {
 
 describe('sign-in', () => {
   it('needs the scope openid', () => {
-    const scopes = (list: readonly string[]) => ({
-      auth: { userAuth: { openId: { scopes: list } } },
-    });
     expect(judge(scopes(['openid']))).toEqual([]);
     expect(judge(scopes(['profile']))).toEqual([
       'c:4: auth.userAuth.openId.scopes: found no openid among them, expected openid, which makes it a sign-in',
@@ -276,7 +278,6 @@ describe('requirement, "Errors": internal services', () => {
   });
 
   it('a secret to be created needs a stand-in value', () => {
-    const secrets = (admin: Block) => ({ secrets: { admin: { clientId: 'service', ...admin } } });
     expect(judge(secrets({ create: true, clientSecret: 'stand-in' }))).toEqual([]);
     expect(judge(secrets({ create: false }))).toEqual([]);
     expect(judge(secrets({ create: true }))).toEqual([

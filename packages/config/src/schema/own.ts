@@ -172,7 +172,7 @@ export const OWN_SCHEMA: SchemaOf<
   rateLimit: {
     perMinute: {
       kind: integerKind(1, 100_000),
-      fallback: 120,
+      fallback: 600,
       meaning:
         'Requests a minute to `/login`, `/callback` and `/logout` from one client; more are answered with 429. A sign-in takes two.',
     },

@@ -8,7 +8,7 @@ import type { Kind } from '../kinds/kind.ts';
 import type { SecretText } from '../secret-text.ts';
 
 /** When a key has to be given. */
-export type Required =
+type Required =
   /** Always. */
   | 'always'
   /** When `server.security.useAuth` is true. */

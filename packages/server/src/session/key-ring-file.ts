@@ -48,7 +48,8 @@ export function createKeyRingFile(path: string, now: () => number): KeyRingSourc
  * @param longestSealedMs - How long anything sealed by an older key may have to be opened: the absolute session lifetime.
  *
  * @returns The new key's id.
- * @throws When the file cannot be read, parsed or written.
+ * @throws When the file cannot be read, parsed or written, or is full: a ring nobody could read would
+ *   sign everybody out.
  */
 export function rotateKeyRingFile(path: string, now: number, longestSealedMs: number): string {
   const added = createKey(now + SEALS_AFTER_MS);
@@ -56,6 +57,8 @@ export function rotateKeyRingFile(path: string, now: number, longestSealedMs: nu
   const kept = parseRing(readFileSync(path, 'utf8'))
     .filter((key) => key.opensUntil === undefined || key.opensUntil > now)
     .map((key) => (key.opensUntil === undefined ? { ...key, opensUntil } : key));
+  if (kept.length >= RING_MAX_KEYS)
+    throw new TypeError('key ring: it holds 64 keys already; wait until the oldest has ended');
   const draft = writeDraft(path, [...kept, added]);
   renameSync(draft, path);
   return added.kid;

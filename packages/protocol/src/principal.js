@@ -1,7 +1,0 @@
-/**
- * Who a caller is, once verified.
- *
- * @module
- */
-export {};
-//# sourceMappingURL=principal.js.map

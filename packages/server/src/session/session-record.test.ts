@@ -1,0 +1,154 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { Clock, NOON } from '../testing/clock.ts';
+import { ADA_SIGNS_IN, LIFETIMES, TOKENS } from '../testing/people.ts';
+import { createRingKey, openRing, RingInMemory } from '../testing/ring.ts';
+import { seal } from './seal.ts';
+import { createSessionHandle, type SessionHandle } from './session-cookie.ts';
+import { openSession, openTokens, type Session, sessionEnd, toStoredSession } from './session-record.ts';
+
+const HANDLE: SessionHandle = { id: 7, secret: Buffer.alloc(32, 1) };
+const SESSION: Session = {
+  principal: ADA_SIGNS_IN.principal,
+  user: ADA_SIGNS_IN.user,
+  claims: ADA_SIGNS_IN.claims,
+  sid: 'sid-1',
+  id: 7,
+  generation: 3,
+  createdAt: NOON,
+  absoluteEnd: NOON + LIFETIMES.absoluteMs,
+  idleMs: LIFETIMES.idleMs,
+  lastUsedAt: NOON + 5,
+  revalidateAt: NOON + 600_000,
+  address: '192.0.2.1',
+  browser: 'Example/1.0',
+};
+
+function setup() {
+  const { ring } = openRing(new RingInMemory(), new Clock());
+  return { ring, stored: toStoredSession(ring, SESSION, TOKENS, HANDLE) };
+}
+
+describe('a stored session', () => {
+  it('opens for the holder of its cookie as the session and the tokens it was made from', () => {
+    const { ring, stored } = setup();
+    expect(openSession(ring, stored, HANDLE)).toEqual(SESSION);
+    expect(openTokens(ring, stored, HANDLE)).toEqual(TOKENS);
+  });
+
+  it('keeps what is absent absent', () => {
+    const { ring } = setup();
+    const session: Session = { ...SESSION, sid: undefined, revalidateAt: undefined };
+    const stored = toStoredSession(ring, session, { ...TOKENS, refreshToken: undefined }, HANDLE);
+    expect(stored.sidKey).toBeUndefined();
+    expect(openSession(ring, stored, HANDLE)).toEqual(session);
+    expect(openTokens(ring, stored, HANDLE)).toEqual({ ...TOKENS, refreshToken: undefined });
+  });
+
+  it('opens neither for another secret', () => {
+    const { ring, stored } = setup();
+    const other = { id: 7, secret: Buffer.alloc(32, 2) };
+    expect(openSession(ring, stored, other)).toBeUndefined();
+    expect(openTokens(ring, stored, other)).toBeUndefined();
+  });
+
+  it.each([
+    ['id', { id: 8 }],
+    ['generation', { generation: 4 }],
+  ])('opens neither when moved to another %s', (_, moved) => {
+    const { ring, stored } = setup();
+    expect(openSession(ring, { ...stored, ...moved }, HANDLE)).toBeUndefined();
+    expect(openTokens(ring, { ...stored, ...moved }, HANDLE)).toBeUndefined();
+  });
+
+  it('opens neither with its two parts exchanged or taken from another session', () => {
+    const { ring, stored } = setup();
+    const exchanged = { ...stored, metadata: stored.tokens, tokens: stored.metadata };
+    expect(openSession(ring, exchanged, HANDLE)).toBeUndefined();
+    expect(openTokens(ring, exchanged, HANDLE)).toBeUndefined();
+    const handle = createSessionHandle();
+    const other = toStoredSession(ring, { ...SESSION, id: handle.id }, TOKENS, handle);
+    expect(openSession(ring, { ...stored, metadata: other.metadata }, HANDLE)).toBeUndefined();
+    expect(openTokens(ring, { ...stored, tokens: other.tokens }, HANDLE)).toBeUndefined();
+  });
+
+  it('opens the tokens for nobody who has store and key ring but not the cookie', () => {
+    const { ring, stored } = setup();
+    expect(openTokens(ring, stored, { id: 7, secret: Buffer.alloc(0) })).toBeUndefined();
+    expect(Buffer.from(stored.tokens).includes('token-of-ada')).toBe(false);
+  });
+
+  it('takes its idle time and its end from the sealed part, not from the columns beside it', () => {
+    const { ring, stored } = setup();
+    const edited = { ...stored, absoluteEnd: NOON + 1e12, idleMs: 1e12 };
+    expect(openSession(ring, edited, HANDLE)).toMatchObject({
+      absoluteEnd: SESSION.absoluteEnd,
+      idleMs: SESSION.idleMs,
+    });
+  });
+
+  it.each([
+    [1, true],
+    [2, false],
+    [0, false],
+  ])('of version %d opens: %s', (v, isOpened) => {
+    const { ring, stored } = setup();
+    const secretHash = createHash('sha256').update(HANDLE.secret).digest('base64url');
+    const metadata = seal(
+      ring,
+      { purpose: 'session-metadata', binding: '7/3' },
+      JSON.stringify({ ...SESSION, v, secretHash }),
+    );
+    const tokens = seal(
+      ring,
+      { purpose: 'session-tokens', binding: '7/3', secret: HANDLE.secret },
+      JSON.stringify({ ...TOKENS, v }),
+    );
+    expect(openSession(ring, { ...stored, metadata }, HANDLE) !== undefined).toBe(isOpened);
+    expect(openTokens(ring, { ...stored, tokens }, HANDLE) !== undefined).toBe(isOpened);
+  });
+
+  it('does not open once its key has left the ring', () => {
+    const { stored } = setup();
+    const { ring } = openRing(new RingInMemory([createRingKey('b')]), new Clock());
+    expect(openSession(ring, stored, HANDLE)).toBeUndefined();
+    expect(openTokens(ring, stored, HANDLE)).toBeUndefined();
+  });
+});
+
+describe('what the store searches by', () => {
+  function keysOf(issuer: string, subject: string, sid: string | undefined) {
+    const { ring } = setup();
+    const principal = { issuer, subject, kind: 'user' } as const;
+    const { principalKey, sidKey } = toStoredSession(ring, { ...SESSION, principal, sid }, TOKENS, HANDLE);
+    return [principalKey, sidKey].map((key) => (key === undefined ? '' : Buffer.from(key).toString('hex')));
+  }
+
+  it('is the same for the same person, whatever the session', () => {
+    expect(keysOf('https://idp.example', 'ada', 'one')[0]).toBe(keysOf('https://idp.example', 'ada', 'two')[0]);
+  });
+
+  it('tells issuers apart, also where issuer and subject join to the same text', () => {
+    const keys = [
+      keysOf('https://idp.example', 'ada', 's'),
+      keysOf('https://other.example', 'ada', 's'),
+      keysOf('https://idp.example/', 'ada', 's'),
+      keysOf('https://idp.example/a', 'da', 's'),
+      keysOf('https://idp.example","', 'ada', 's'),
+    ].flat();
+    expect(new Set(keys).size).toBe(10);
+  });
+
+  it('tells a subject from a session id of the same text', () => {
+    const [principalKey, sidKey] = keysOf('https://idp.example', 'same', 'same');
+    expect(principalKey).not.toBe(sidKey);
+  });
+});
+
+describe('sessionEnd', () => {
+  it('is the idle time after the last use, and never later than the absolute end', () => {
+    expect(sessionEnd({ lastUsedAt: 100, idleMs: 50, absoluteEnd: 1_000 })).toBe(150);
+    expect(sessionEnd({ lastUsedAt: 100, idleMs: 950, absoluteEnd: 1_000 })).toBe(1_000);
+    expect(sessionEnd({ lastUsedAt: 2_000, idleMs: 50, absoluteEnd: 1_000 })).toBe(1_000);
+  });
+});
