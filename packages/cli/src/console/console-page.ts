@@ -113,7 +113,8 @@ export function buildConsolePage(view: ConsoleView, idpOrigin: string): ConsoleP
       // After signing out, the back button must not find this page in a cache.
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
-      'referrer-policy': 'no-referrer',
+      // `no-referrer` would make the browser send `Origin: null` with the sign-out form.
+      'referrer-policy': 'same-origin',
     },
     // The style is put in as it is: its hash is over these very characters.
     body: `${html`<!doctype html>

@@ -78,7 +78,10 @@ function meets(wanted: readonly string[], claim: JsonValue | undefined): boolean
   return values.some((value) => typeof value === 'string' && wanted.includes(value));
 }
 
-/** The domain of an address with exactly one `@`, printable ASCII only (CVE-2026-40574: `a@evil@corp`). */
+/**
+ * The domain of an address with exactly one `@`, printable ASCII only (CVE-2026-40574: `a@evil@corp`).
+ * Lower case comes last: U+212A (Kelvin sign) would become an ASCII `k` before it is looked at.
+ */
 function emailDomain(email: string): string {
-  return /^[\x21-\x3f\x41-\x7e]+@([a-z0-9.-]+)$/.exec(email.toLowerCase())?.[1] ?? '';
+  return /^[\x21-\x3f\x41-\x7e]+@([A-Za-z0-9.-]+)$/.exec(email)?.[1]?.toLowerCase() ?? '';
 }
