@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Browser } from '../wire/browser.ts';
-import { exchange } from '../wire/exchange.ts';
+import type { AttackerIdp } from '../wire/attacker-idp.ts';
+import { Browser, nextAddress } from '../wire/browser.ts';
+import { exchange, type Received } from '../wire/exchange.ts';
 import { type Service, startService } from '../wire/platform.ts';
 
 const SESSION = 'core_session';
@@ -48,9 +49,7 @@ describe('Tabs of one browser', () => {
   it('both end on their page and are signed in when two were opened at once and finish at once', async () => {
     const browser = new Browser();
     const locations = await Promise.all(['/one', '/two'].map((path) => open(browser, path)));
-    const ended = await Promise.all(
-      locations.map((location) => service.finish(browser, location)),
-    );
+    const ended = await Promise.all(locations.map((location) => service.finish(browser, location)));
     expect(ended.map(({ location }) => location)).toEqual([
       `${service.url}/one`,
       `${service.url}/two`,
@@ -134,6 +133,56 @@ describe('Tabs of one browser', () => {
     },
   );
 
+  it.each([2, 3, TABS])(
+    'all end on their page when %i are opened at once, as a restored window does, and the IdP is slow to give tokens',
+    async (count) => {
+      const browser = new Browser();
+      const wanted = paths.slice(0, count);
+      const locations = await Promise.all(wanted.map((path) => open(browser, path)));
+      const { promise: gate, resolve: release } = Promise.withResolvers<void>();
+      let waiting = 0;
+      const { promise: oneWaits, resolve: oneIsWaiting } = Promise.withResolvers<void>();
+      const forge: AttackerIdp['forge'] = async (forgery) => {
+        waiting += 1;
+        oneIsWaiting();
+        await gate;
+        return service.idp.honest(forgery);
+      };
+      /** One way to the IdP and back, while nobody gets a token; those who wait for one stay. */
+      const round = (from: readonly string[]) => {
+        const answered: Received[] = [];
+        const all = from.map(async (location) => {
+          const query = service.idp.authorize(location, { forge }).toString();
+          const received = await browser.step(`${service.url}/callback?${query}`);
+          answered.push(received);
+          return received;
+        });
+        return { all, answered };
+      };
+      const first = round(locations);
+      await oneWaits;
+      while (first.answered.length + waiting < count) await browser.step(`${service.url}/healthz`);
+      const restarted = first.answered.map((received) => nextAddress(received) ?? '');
+      const second = round(restarted.filter((next) => next.startsWith(service.idp.issuer)));
+      while (second.answered.length + waiting < count) await browser.step(`${service.url}/healthz`);
+      release();
+      const ended: (string | undefined)[] = [];
+      for (const received of await Promise.all([...first.all, ...second.all])) {
+        const next = nextAddress(received);
+        if (next?.startsWith(service.idp.issuer) === true) continue;
+        const isOnward = next?.includes('/login') === true;
+        ended.push(
+          isOnward
+            ? (await browser.step(new URL(next, service.url).href)).location
+            : (next ?? `page with status ${received.status}`),
+        );
+      }
+      expect(new Set(ended)).toEqual(new Set(wanted.map((path) => service.url + path)));
+      expect(ended).toHaveLength(count);
+      expect(await me(browser)).toBe(200);
+    },
+  );
+
   it('revoke the session that a new sign-in replaces: its cookie is worth nothing from then on', async () => {
     const browser = new Browser();
     const first = await open(browser, '/one');
@@ -177,16 +226,12 @@ describe('Tabs of one browser', () => {
     const browser = new Browser();
     await service.signIn(browser);
     const old = browser.cookie('localhost', SESSION);
-    const location = await open(new Browser(), '/one');
-    expect(location).toContain('/authorize');
     const other = new Browser();
-    const mine = await open(other, '/one');
+    const query = service.idp.authorize(await open(other, '/one')).toString();
     const attempt = other.cookie('localhost', 'core_login_0');
-    const query = service.idp.authorize(mine).toString();
+    const planted = `AAAAAAAA.${'A'.repeat(43)}`;
     const ended = await exchange(`${service.url}/callback?${query}`, {
-      headers: {
-        cookie: `${SESSION}=AAAAAAAA.${'A'.repeat(43)}; ${SESSION}=${old}; core_login_0=${attempt}`,
-      },
+      headers: { cookie: `${SESSION}=${planted}; ${SESSION}=${old}; core_login_0=${attempt}` },
     });
     expect(ended.location).toBe(`${service.url}/one`);
     expect(await meWith(old)).toBe(401);

@@ -85,6 +85,8 @@ export interface AttackerIdp {
    * @param lie - Concerns this sign-in alone.
    */
   authorize(location: string, lie?: Lie): URLSearchParams;
+  /** Resolves when a path is asked for the next time. */
+  nextRequest(path: string): Promise<SeenRequest>;
   /** Ends every connection and takes no new one. */
   goDown(): Promise<void>;
   /** Listens again, on the same port. */
@@ -103,6 +105,7 @@ export async function startAttackerIdp(clientId: string): Promise<AttackerIdp> {
   const publicJwk: JWK = { ...(await exportJWK(publicKey)), kid: 'k1', alg: 'RS256', use: 'sig' };
   const attemptByCode = new Map<string, Attempt>();
   const lieByToken = new Map<string, Lie>();
+  const waiting: { readonly path: string; readonly resolve: (seen: SeenRequest) => void }[] = [];
   let codes = 0;
   const server = createServer((req, res) => void handle(req, res));
   const port = await listen(server, 0);
@@ -130,6 +133,7 @@ export async function startAttackerIdp(clientId: string): Promise<AttackerIdp> {
       attemptByCode.set(code, { nonce: searchParams.get('nonce') ?? '', lie });
       return new URLSearchParams({ code, state: searchParams.get('state') ?? '', iss: issuer });
     },
+    nextRequest: (path) => new Promise((resolve) => waiting.push({ path, resolve })),
     goDown: () => unlisten(server),
     comeUp: async () => void (await listen(server, port)),
     close: () => unlisten(server),
@@ -145,7 +149,9 @@ export async function startAttackerIdp(clientId: string): Promise<AttackerIdp> {
     for await (const chunk of req) chunks.push(chunk as Buffer);
     const form = new URLSearchParams(Buffer.concat(chunks).toString());
     const path = new URL(req.url ?? '/', issuer).pathname;
-    idp.requests.push({ method: req.method ?? '', path, headers: req.headers, form });
+    const seen = { method: req.method ?? '', path, headers: req.headers, form };
+    idp.requests.push(seen);
+    for (const waiter of waiting) if (waiter.path === path) waiter.resolve(seen);
     switch (path) {
       case '/.well-known/openid-configuration':
         if (idp.stalled.has(path)) return;

@@ -149,10 +149,6 @@ export function readForm(page: Received): {
 } {
   const tag = /<form\b[^>]*>/i.exec(page.body)?.[0];
   if (tag === undefined) throw new Error(`no form on ${page.url} (status ${page.status})`);
-  const attribute = (markup: string, name: string) => {
-    const value = new RegExp(`\\b${name}="([^"]*)"`, 'i').exec(markup)?.[1];
-    return value?.replaceAll('&amp;', '&').replaceAll('&quot;', '"').replaceAll('&#39;', "'");
-  };
   const form: Record<string, string> = {};
   for (const [input] of page.body.matchAll(/<input\b[^>]*>/gi)) {
     const name = attribute(input, 'name');
@@ -160,6 +156,11 @@ export function readForm(page: Received): {
       form[name] = attribute(input, 'value') ?? '';
   }
   return { action: new URL(attribute(tag, 'action') ?? '', page.url).href, form };
+}
+
+function attribute(markup: string, name: string): string | undefined {
+  const value = new RegExp(`\\b${name}="([^"]*)"`, 'i').exec(markup)?.[1];
+  return value?.replaceAll('&amp;', '&').replaceAll('&quot;', '"').replaceAll('&#39;', "'");
 }
 
 function pathMatches(path: string, cookiePath: string): boolean {

@@ -9,7 +9,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { type AttackerIdp, type Lie, startAttackerIdp } from './attacker-idp.ts';
-import type { Browser } from './browser.ts';
+import { type Browser, nextAddress } from './browser.ts';
 import type { Received } from './exchange.ts';
 import { type Limits, type Running, start, temporaryFolder } from './process.ts';
 
@@ -64,8 +64,8 @@ export interface Service {
   /** Plays the IdP's part of a sign-in: from `/login` to the answer of `/callback`. */
   signIn(browser: Browser, path?: string, lie?: Lie): Promise<Received>;
   /**
-   * Plays the IdP's part from where `/login` sent the browser to where the sign-in ends: on the target
-   * or on a page. Follows restarts.
+   * Plays the IdP's part from where `/login` sent the browser to where the sign-in ends: on the way to
+   * the target, or on a page. Follows restarts.
    */
   finish(browser: Browser, location: string): Promise<Received>;
   /** Starts it again on the same state, after it was ended. */
@@ -77,7 +77,7 @@ export interface Service {
 export const WEB_CLIENT_ID = 'web-client';
 /** Its secret; a canary that must never show. */
 export const WEB_CLIENT_SECRET = 'canary-web-client-secret';
-const ROUNDS_MAX = 5;
+const STEPS_MAX = 10;
 
 /**
  * Starts the service on a free port, configured by environment variables alone.
@@ -123,10 +123,15 @@ export async function startService(
       },
       async finish(browser, location) {
         let next = location;
-        for (let rounds = 0; rounds < ROUNDS_MAX; rounds += 1) {
-          const received = await browser.step(`${url}/callback?${idp.authorize(next).toString()}`);
-          if (received.location?.startsWith(`${idp.issuer}/`) !== true) return received;
-          next = received.location;
+        for (let steps = 0; steps < STEPS_MAX; steps += 1) {
+          const isAtIdp = next.startsWith(`${idp.issuer}/`);
+          const received = await browser.step(
+            isAtIdp ? `${url}/callback?${idp.authorize(next).toString()}` : next,
+          );
+          const onward = new URL(nextAddress(received) ?? '/', url).href;
+          if (!onward.startsWith(`${idp.issuer}/`) && !onward.startsWith(`${url}/login`))
+            return received;
+          next = onward;
         }
         throw new Error('the sign-in is started again and again');
       },

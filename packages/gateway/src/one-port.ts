@@ -105,20 +105,26 @@ export function createOnePort({ accept, firstBytesMs }: OnePortOptions): OnePort
       if (sockets.size === 0) for (const resolve of whenAllClosed.splice(0)) resolve();
     });
     socket.once('end', giveUp);
-    socket.on('readable', look);
+    let held: Buffer[] = [];
+    socket.on('data', look);
 
-    function look(): void {
-      const bytes: Buffer | null = socket.read();
-      if (bytes === null) return;
-      const protocol = tellProtocol(bytes);
-      if (protocol !== undefined) {
-        clearTimeout(timer);
-        undecided.delete(socket);
-        socket.off('readable', look);
-        socket.off('end', giveUp);
-      }
-      socket.unshift(bytes);
-      if (protocol !== undefined) accept(socket, protocol);
+    function look(bytes: Buffer): void {
+      held.push(bytes);
+      const seen = held.length === 1 ? bytes : Buffer.concat(held);
+      const protocol = tellProtocol(seen);
+      if (protocol === undefined) return;
+      clearTimeout(timer);
+      undecided.delete(socket);
+      socket.off('data', look);
+      socket.off('end', giveUp);
+      // Given back only once, when decided: bytes given back are announced again, and to look at them
+      // again each time would never end.
+      socket.pause();
+      held = [];
+      socket.unshift(seen);
+      accept(socket, protocol);
+      // HTTP/1.1 listens for data; the other two take the connection over, with what was given back.
+      if (protocol === 'http1') socket.resume();
     }
 
     function giveUp(): void {

@@ -94,9 +94,11 @@ describe('readCookies', () => {
   });
 });
 
-describe('withoutCookies', () => {
-  const isOurs = (name: string) => name === 'mine' || name.startsWith('own_');
+function isOurs(name: string): boolean {
+  return name === 'mine' || name.startsWith('own_');
+}
 
+describe('withoutCookies', () => {
   it.each([
     ['mine=1', undefined],
     ['mine=1; own_0=2', undefined],

@@ -30,14 +30,33 @@ const DOMAIN = /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/;
  * @param name - The exact, case-sensitive cookie name.
  */
 export function readCookies(header: string | undefined, name: string): readonly string[] {
-  if (header === undefined || !header.includes(name)) return [];
-  const values: string[] = [];
-  for (const pair of header.split(';')) {
-    const equals = pair.indexOf('=');
-    if (equals > 0 && trimBlanks(pair.slice(0, equals)) === name)
-      values.push(trimBlanks(pair.slice(equals + 1)));
+  if (header === undefined || name === '') return NO_VALUES;
+  let values: string[] | undefined;
+  // Searched and not split: every protected request comes through here.
+  for (let at = header.indexOf(name); at !== -1; at = header.indexOf(name, at + 1)) {
+    const equals = skipBlanks(header, at + name.length);
+    if (header[equals] !== '=' || !startsPair(header, at)) continue;
+    const semicolon = header.indexOf(';', equals);
+    const value = header.slice(equals + 1, semicolon === -1 ? undefined : semicolon).trim();
+    if (values === undefined) values = [value];
+    else values.push(value);
   }
-  return values;
+  return values ?? NO_VALUES;
+}
+
+const NO_VALUES: readonly string[] = [];
+
+function skipBlanks(text: string, from: number): number {
+  let at = from;
+  while (text[at] === ' ' || text[at] === '\t') at += 1;
+  return at;
+}
+
+/** Whether only blanks stand between a place and the pair's beginning. */
+function startsPair(header: string, at: number): boolean {
+  let before = at - 1;
+  while (header[before] === ' ' || header[before] === '\t') before -= 1;
+  return before < 0 || header[before] === ';';
 }
 
 /**

@@ -42,7 +42,7 @@ describe('isIdentityHeader', () => {
       .constantFrom(...Object.values(IDENTITY_HEADERS), `${CLAIM_HEADER_PREFIX}x`)
       .chain((name) =>
         fc.tuple(
-          ...[...name].map((char) =>
+          ...Array.from(name, (char) =>
             char === '-' ? fc.constantFrom('-', '_') : fc.constantFrom(char, char.toUpperCase()),
           ),
         ),

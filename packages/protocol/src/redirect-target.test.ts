@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  type LandingPolicy,
   parseRedirectTarget,
   REDIRECT_TARGET_MAX_LENGTH,
-  type LandingPolicy,
   selectRedirectTarget,
 } from './redirect-target.ts';
 
@@ -187,6 +187,7 @@ describe('selectRedirectTarget', () => {
   it('keeps generated deep links byte for byte', () => {
     const segment = fc
       .string({ unit: 'grapheme', minLength: 1, maxLength: 8 })
+      // oxlint-disable-next-line no-control-regex -- what no deep link holds
       .filter((text) => text.isWellFormed() && !/[/\\%.\u0000-\u001f\u007f]/.test(text))
       .map(encodeURIComponent);
     const query = fc

@@ -32,17 +32,18 @@ header{display:flex;flex-wrap:wrap;gap:.75rem 1rem;align-items:center;justify-co
 header strong{font-size:1.1rem}
 main{max-width:44rem;margin:0 auto;padding:1.5rem;display:grid;gap:1.25rem}
 section{background:var(--card);border:1px solid var(--line);border-radius:.75rem;padding:1.5rem;overflow-wrap:anywhere}
-h1{margin:0 0 .25rem;font-size:1.5rem;line-height:1.3}
+h1{margin:0 0 .5rem;font-size:1.5rem;line-height:1.3}
 h2{margin:0 0 .75rem;font-size:1rem;color:var(--dim);font-weight:600}
 p{margin:0 0 .75rem}p:last-child{margin:0}
-dl{margin:0;display:grid;grid-template-columns:minmax(7rem,auto) 1fr;gap:.4rem 1rem}
+dl{margin:0;display:grid;grid-template-columns:10rem 1fr;gap:.4rem 1rem}
 dt{color:var(--dim)}dd{margin:0}
-code{background:var(--code);border-radius:.3rem;padding:.1rem .35rem;font-size:.9em}
+code{background:var(--code);border-radius:.3rem;padding:.1rem .35rem;font-size:.9em;-webkit-box-decoration-break:clone;box-decoration-break:clone}
 .dim{color:var(--dim)}.good{color:var(--good);font-weight:600}
 form{margin:0}
 button,.act{display:inline-block;font:inherit;font-weight:600;border:0;border-radius:.5rem;padding:.5rem 1rem;background:var(--accent);color:var(--on-accent);cursor:pointer;text-decoration:none}
 button:focus-visible,a:focus-visible{outline:3px solid var(--accent);outline-offset:3px}
-@media (max-width:30rem){dl{grid-template-columns:1fr;gap:0}dd{margin-bottom:.6rem}main{padding:1rem}}
+@media (max-width:30rem){dl{grid-template-columns:1fr;gap:0}dd{margin-bottom:.6rem}header,main{padding:1rem}}
+@media (forced-colors:active){section,button,.act{border:1px solid CanvasText}}
 `;
 
 /** Served as its own file, so that the policy needs no exception for inline script. */
@@ -74,6 +75,8 @@ const read = async () => {
   const answer = await response.json();
   if (!answer.authenticated) {
     status = undefined;
+    const here = location.pathname + location.search;
+    document.getElementById('again').href = '/login?redirect_url=' + encodeURIComponent(here);
     document.getElementById('session').hidden = true;
     document.getElementById('ended').hidden = false;
     return;
@@ -85,6 +88,8 @@ const read = async () => {
 void read();
 setInterval(show, 1000);
 setInterval(read, 30000);
+// Timers of a tab in the background are slowed down: ask when somebody looks again.
+addEventListener('visibilitychange', () => { if (!document.hidden) void read(); });
 addEventListener('pageshow', (event) => { if (event.persisted) location.reload(); });
 `;
 
@@ -99,6 +104,7 @@ export function buildConsolePage(view: ConsoleView, idpOrigin: string): ConsoleP
   const { name, email, subject, issuer, target } = view;
   const policy = [
     "default-src 'none'",
+    'img-src data:',
     `style-src ${STYLE_SOURCE}`,
     "script-src 'self'",
     "connect-src 'self'",
@@ -122,6 +128,7 @@ export function buildConsolePage(view: ConsoleView, idpOrigin: string): ConsoleP
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="icon" href="data:,">
 <title>Console – Sallyport</title>
 <style>`}${STYLE}${html`</style>
 <script src="/console.js" defer></script>
@@ -130,13 +137,13 @@ export function buildConsolePage(view: ConsoleView, idpOrigin: string): ConsoleP
 <header><strong>Sallyport console</strong><form method="post" action="/logout"><button type="submit">Sign out</button></form></header>
 <main>
 <section><h1>Hello, ${name || subject}</h1>
-<p>You got through the door: the gateway asked for your session, and this page only ever sees who you are.</p>
+<p>The gateway checked your session before it let you in. This page learns who you are, and sees neither your cookie nor a token.</p>
 <p class="dim">You asked for <code id="target">${target}</code></p></section>
 <section aria-labelledby="who"><h2 id="who">Who</h2>
 <dl><dt>Name</dt><dd>${name}</dd><dt>E-mail</dt><dd>${email}</dd><dt>Subject</dt><dd><code>${subject}</code></dd><dt>Issuer</dt><dd><code>${issuer}</code></dd></dl></section>
 <section aria-labelledby="how-long" aria-live="off"><h2 id="how-long">Session</h2>
-<dl id="session"><dt>Signed in for</dt><dd id="age">…</dd><dt>Ends unless used in</dt><dd id="left" class="good">…</dd></dl>
-<p id="ended" hidden>Your session has ended. <a class="act" href="/login">Sign in again</a></p>
+<dl id="session"><dt>Signed in for</dt><dd id="age">…</dd><dt>Time left if unused</dt><dd id="left" class="good">…</dd></dl>
+<div role="status"><p id="ended" hidden>Your session has ended. <a id="again" class="act" href="/login">Sign in again</a></p></div>
 <noscript><p class="dim">Age and remaining time are shown with JavaScript switched on.</p></noscript></section>
 </main>
 </body>

@@ -5,7 +5,7 @@
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { IDENTITY_HEADERS } from '@sallyport/protocol';
+import { IDENTITY_HEADERS, PATHS } from '@sallyport/protocol';
 import { buildConsolePage, CONSOLE_SCRIPT } from './console-page.ts';
 
 /**
@@ -30,11 +30,16 @@ export function createConsole(
       const value = req.headers[name];
       return typeof value === 'string' ? decode(value) : '';
     };
+    const subject = identity(IDENTITY_HEADERS.subject);
+    if (subject === '') {
+      answerNobody(req.url, res);
+      return;
+    }
     const page = buildConsolePage(
       {
         name: identity(IDENTITY_HEADERS.name),
         email: identity(IDENTITY_HEADERS.email),
-        subject: identity(IDENTITY_HEADERS.subject),
+        subject,
         issuer: identity(IDENTITY_HEADERS.issuer),
         target: req.url ?? '/',
       },
@@ -43,6 +48,16 @@ export function createConsole(
     res.writeHead(200, page.headers);
     res.end(req.method === 'HEAD' ? undefined : page.body);
   };
+}
+
+/** A route that is open leads here with nobody's identity: the health check, or one that is not served. */
+function answerNobody(url: string | undefined, res: ServerResponse): void {
+  const isHealth = url?.split('?', 1)[0] === PATHS.healthz;
+  res.writeHead(isHealth ? 200 : 404, {
+    'content-type': 'application/json',
+    'cache-control': 'no-store',
+  });
+  res.end(JSON.stringify({ status: isHealth ? 'ok' : 'not served here' }));
 }
 
 /** Identity headers carry what is not printable ASCII percent-encoded. */

@@ -40,6 +40,8 @@ interface Wording {
   readonly title: string;
   readonly what: string;
   readonly todo: string;
+  /** What the link to try again says; `Try again` where that is all it does. */
+  readonly retry?: string;
 }
 
 const WORDING: Readonly<Record<FailureReason, Wording>> = {
@@ -47,7 +49,7 @@ const WORDING: Readonly<Record<FailureReason, Wording>> = {
     status: 400,
     title: 'This sign-in is no longer open',
     what: 'It took longer than ten minutes, was finished in another tab, or was started in another browser.',
-    todo: 'Start again; it takes a moment when you are still signed in at the identity provider.',
+    todo: 'Try again. If you are still signed in at the identity provider, it takes only a moment.',
   },
   bad_request: {
     status: 400,
@@ -58,8 +60,8 @@ const WORDING: Readonly<Record<FailureReason, Wording>> = {
   cookies_blocked: {
     status: 400,
     title: 'Your browser did not return our cookie',
-    what: 'Signing in needs one cookie of this site. It was set twice and came back neither time.',
-    todo: 'Allow cookies for this site, leave a private window that blocks them, or check that the address is spelt the way the operator configured it. Then try again.',
+    what: 'Signing in needs a cookie of this site. We set it twice, and it came back neither time.',
+    todo: 'Allow cookies for this site, or use a window that is not private, and try again. If that does not help, check that the address bar shows the address you were given.',
   },
   cross_site: {
     status: 403,
@@ -70,7 +72,7 @@ const WORDING: Readonly<Record<FailureReason, Wording>> = {
   idp_refused: {
     status: 403,
     title: 'The identity provider did not sign you in',
-    what: 'It answered the sign-in with an error.',
+    what: 'You cancelled there, or it refused.',
     todo: 'Try again. If it keeps happening, show this page to whoever runs this platform.',
   },
   idp_unreachable: {
@@ -84,12 +86,13 @@ const WORDING: Readonly<Record<FailureReason, Wording>> = {
     title: 'You are signed in, but not allowed in',
     what: 'The identity provider confirmed who you are. The rules of this platform do not admit this account.',
     todo: 'Ask whoever runs this platform for access, or sign in with another account.',
+    retry: 'Use another account',
   },
   rate_limited: {
     status: 429,
-    title: 'Too many sign-ins in a short time',
-    what: 'So many were started from here that we paused for a moment.',
-    todo: 'Wait a minute, then try again.',
+    title: 'Too many tries in a short time',
+    what: 'Your browser or your network sent so many that this one was stopped.',
+    todo: 'Wait a minute, then load this page again.',
   },
   store_unavailable: {
     status: 503,
@@ -120,7 +123,7 @@ export function failureStatus(reason: FailureReason): Wording['status'] {
 
 /** Builds the page for a failure. */
 export function buildFailurePage(reason: FailureReason, details: FailureDetails): Page {
-  const { title, what, todo } = WORDING[reason];
+  const { title, what, todo, retry = 'Try again' } = WORDING[reason];
   const { requestId, retryUrl, signOutUrl, account, idpError } = details;
   const parts: Html[] = [html`<p>${what}</p>`];
   if (account !== undefined) parts.push(html`<p>Account: <strong>${account}</strong></p>`);
@@ -134,7 +137,7 @@ export function buildFailurePage(reason: FailureReason, details: FailureDetails)
   if (signOutUrl !== undefined)
     parts.push(html`<p><a class="act" href="${signOutUrl}">Use another account</a></p>`);
   if (retryUrl !== undefined)
-    parts.push(html`<p><a class="act" href="${retryUrl}">Try again</a></p>`);
+    parts.push(html`<p><a class="act" href="${retryUrl}">${retry}</a></p>`);
   parts.push(
     html`<p class="dim">Reason <code>${reason}</code>, request <code>${requestId}</code></p>`,
   );

@@ -15,22 +15,27 @@ export interface Page {
 }
 
 /** Colours of every page in one place, dark and light. */
-export const PAGE_THEME = `:root{color-scheme:light dark;--ground:#f4f5f7;--card:#fff;--text:#1b1f26;--dim:#5a6372;--line:#d9dde3;--accent:#1f5fbf;--on-accent:#fff;--code:#eef0f3}
-@media (prefers-color-scheme:dark){:root{--ground:#12151a;--card:#1b2027;--text:#e8ebf0;--dim:#a0a9b8;--line:#323a46;--accent:#7fb0ff;--on-accent:#0d1420;--code:#252c36}}
+export const PAGE_THEME = `:root{color-scheme:light dark;--ground:#f4f5f7;--card:#fff;--text:#1b1f26;--dim:#5a6372;--line:#d9dde3;--field:#767f8d;--accent:#1f5fbf;--on-accent:#fff;--code:#eef0f3}
+@media (prefers-color-scheme:dark){:root{--ground:#12151a;--card:#1b2027;--text:#e8ebf0;--dim:#a0a9b8;--line:#323a46;--field:#8a94a3;--accent:#7fb0ff;--on-accent:#0d1420;--code:#252c36}}
 `;
 
 const STYLE = `
 ${PAGE_THEME}*{box-sizing:border-box}
 body{margin:0;min-height:100vh;display:grid;place-items:center;padding:1.25rem;background:var(--ground);color:var(--text);font:1rem/1.55 system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif}
 main{width:100%;max-width:32rem;background:var(--card);border:1px solid var(--line);border-radius:.75rem;padding:2rem;overflow-wrap:anywhere}
-h1{margin:0 0 .75rem;font-size:1.35rem;line-height:1.3}
+h1{margin:0 0 .75rem;font-size:1.35rem;line-height:1.3;text-wrap:balance}
 p{margin:0 0 1rem}
 .dim{color:var(--dim);font-size:.9rem}
 .dim:last-child{margin:1.5rem 0 0;padding-top:1rem;border-top:1px solid var(--line)}
-code{background:var(--code);border-radius:.3rem;padding:.1rem .35rem;font-size:.9em}
+.dim code{display:inline-block}
+code{background:var(--code);border-radius:.3rem;padding:.1rem .35rem;font-size:.9em;-webkit-box-decoration-break:clone;box-decoration-break:clone}
 .act{display:inline-block;font:inherit;font-weight:600;text-decoration:none;border:0;border-radius:.5rem;padding:.6rem 1.1rem;background:var(--accent);color:var(--on-accent);cursor:pointer}
+.quiet{background:transparent;color:var(--text);box-shadow:inset 0 0 0 1px var(--field)}
 .act:focus-visible,a:focus-visible{outline:3px solid var(--accent);outline-offset:3px}
-form{margin:0 0 .25rem}
+form{margin:0}
+.choice{display:flex;flex-wrap:wrap;gap:.75rem;margin:0 0 1rem}
+@media (max-width:24rem){body{padding:.75rem}main{padding:1.25rem}}
+@media (forced-colors:active){main,.act{border:1px solid CanvasText}}
 `;
 const STYLE_SOURCE = `'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`;
 
@@ -39,14 +44,15 @@ const STYLE_SOURCE = `'sha256-${createHash('sha256').update(STYLE).digest('base6
  *
  * @param title - Said in the tab and as the heading.
  * @param content - What follows the heading.
- * @param formTargets - Further origins a form of this page may end up at: browsers hold `form-action`
- *   against the redirects that follow a submission as well.
+ * @param formTargets - For a page with a form: where it may end up beside our own origin. Browsers hold
+ *   `form-action` against the redirects that follow a submission as well.
  */
-export function buildPage(title: string, content: Html, formTargets: readonly string[] = []): Page {
+export function buildPage(title: string, content: Html, formTargets?: readonly string[]): Page {
   const policy = [
     "default-src 'none'",
+    'img-src data:',
     `style-src ${STYLE_SOURCE}`,
-    `form-action ${["'self'", ...formTargets].join(' ')}`,
+    `form-action ${formTargets === undefined ? "'none'" : ["'self'", ...formTargets].join(' ')}`,
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ].join('; ');
@@ -56,6 +62,7 @@ export function buildPage(title: string, content: Html, formTargets: readonly st
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="icon" href="data:,">
 <title>${title}</title>
 <style>`;
   const rest = html`</style>
@@ -73,7 +80,8 @@ ${content}
       ['content-type', 'text/html; charset=utf-8'],
       ['content-security-policy', policy],
       ['x-content-type-options', 'nosniff'],
-      ['referrer-policy', 'no-referrer'],
+      // Under `no-referrer` a browser sends `Origin: null` with a form, and nobody could tell it is ours.
+      ['referrer-policy', formTargets === undefined ? 'no-referrer' : 'same-origin'],
       ['cache-control', 'no-store'],
       ['x-accel-expires', '0'],
     ],

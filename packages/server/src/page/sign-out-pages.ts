@@ -4,6 +4,7 @@
  * @module
  */
 
+import { PATHS } from '@sallyport/protocol';
 import { html } from './html.ts';
 import { buildPage, type Page } from './page.ts';
 
@@ -11,15 +12,17 @@ import { buildPage, type Page } from './page.ts';
  * Asks whether to sign out, for a request that another site could have made.
  *
  * @param action - Our own `/logout`, target included.
- * @param idpOrigin - Where the browser is sent afterwards; `form-action` must allow it.
+ * @param idpOrigin - Where the browser is sent afterwards; `form-action` must allow it, and whatever
+ *   further addresses the IdP leads over until the browser is back.
  */
 export function buildSignOutQuestionPage(action: string, idpOrigin: string | undefined): Page {
   return buildPage(
     'Sign out?',
     html`<p>You are about to sign out of this platform and of its identity provider.</p>
-<form method="post" action="${action}"><button class="act" type="submit">Sign out</button></form>
-<p class="dim">We ask because this request did not come from a page of ours.</p>`,
-    idpOrigin === undefined ? [] : [idpOrigin],
+<div class="choice"><form method="post" action="${action}"><button class="act" type="submit">Sign out</button></form>
+<a class="act quiet" href="${PATHS.root}">Stay signed in</a></div>
+<p class="dim">We ask because nothing shows that you came from a page of this platform: another site may have sent you.</p>`,
+    ['https:', ...(idpOrigin === undefined ? [] : [idpOrigin])],
   );
 }
 

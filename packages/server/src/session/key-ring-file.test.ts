@@ -18,7 +18,12 @@ import { ADA_SIGNS_IN, LIFETIMES, TOKENS } from '../testing/people.ts';
 import { createRingKey, openRing } from '../testing/ring.ts';
 import { createTemporaryFolder } from '../testing/temporary-folder.ts';
 import type { KeyRing } from './key-ring.ts';
-import { createKeyRingFile, parseRing, rotateKeyRingFile, SEALS_AFTER_MS } from './key-ring-file.ts';
+import {
+  createKeyRingFile,
+  parseRing,
+  rotateKeyRingFile,
+  SEALS_AFTER_MS,
+} from './key-ring-file.ts';
 import { createSessionHandle, type SessionHandle } from './session-cookie.ts';
 import { openSession, openTokens, type Session, toStoredSession } from './session-record.ts';
 import type { StoredSession } from './session-store.ts';
@@ -43,7 +48,11 @@ function ringText(...entries: readonly unknown[]): string {
   return JSON.stringify({ keys: entries });
 }
 
-const GOOD = { kid: 'aaaaaaaa', key: createRingKey('a').key, sealsFrom: '2026-01-05T12:00:00.000Z' };
+const GOOD = {
+  kid: 'aaaaaaaa',
+  key: createRingKey('a').key,
+  sealsFrom: '2026-01-05T12:00:00.000Z',
+};
 
 describe('createKeyRingFile', () => {
   it('makes the file at first use, with one key that seals at once', () => {
@@ -51,7 +60,13 @@ describe('createKeyRingFile', () => {
     const source = createKeyRingFile(path, () => NOON);
     expect(source.version()).toBe('');
     const { version, keys } = source.read();
-    expect(keys).toEqual([{ kid: expect.stringMatching(/^[\w-]{8}$/), key: expect.stringMatching(/^[\w-]{43}$/), sealsFrom: NOON }]);
+    expect(keys).toEqual([
+      {
+        kid: expect.stringMatching(/^[\w-]{8}$/),
+        key: expect.stringMatching(/^[\w-]{43}$/),
+        sealsFrom: NOON,
+      },
+    ]);
     expect(version).toBe(source.version());
     expect(version).not.toBe('');
     expect(openRing(source, new Clock()).ring.sealingKey('state').kid).toBe(keys[0]?.kid);
@@ -68,7 +83,9 @@ describe('createKeyRingFile', () => {
   });
 
   it('makes another key each time', () => {
-    const keys = [createPath(), createPath()].map((path) => createKeyRingFile(path, () => NOON).read().keys[0]?.key);
+    const keys = [createPath(), createPath()].map(
+      (path) => createKeyRingFile(path, () => NOON).read().keys[0]?.key,
+    );
     expect(keys[0]).not.toBe(keys[1]);
   });
 
@@ -76,7 +93,9 @@ describe('createKeyRingFile', () => {
     const path = createPath();
     mkdirSync(dirname(path));
     writeFileSync(path, ringText(GOOD));
-    expect(createKeyRingFile(path, () => NOON).read().keys).toEqual([createRingKey('a', { sealsFrom: NOON })]);
+    expect(createKeyRingFile(path, () => NOON).read().keys).toEqual([
+      createRingKey('a', { sealsFrom: NOON }),
+    ]);
     expect(readFileSync(path, 'utf8')).toBe(ringText(GOOD));
   });
 
@@ -109,7 +128,10 @@ describe('createKeyRingFile', () => {
     unlinkSync(join(folder, '..data'));
     symlinkSync('two', join(folder, '..data'));
     versions.push(source.version());
-    writeFileSync(join(folder, 'two', 'key-ring.json'), ringText(GOOD, { ...GOOD, kid: 'bbbbbbbb' }));
+    writeFileSync(
+      join(folder, 'two', 'key-ring.json'),
+      ringText(GOOD, { ...GOOD, kid: 'bbbbbbbb' }),
+    );
     versions.push(source.version());
     rotateKeyRingFile(join(folder, 'two', 'key-ring.json'), NOON, WEEK_MS);
     versions.push(source.version());
@@ -121,10 +143,19 @@ describe('createKeyRingFile', () => {
     const folder = createTemporaryFolder();
     const shared = new SharedArrayBuffer(4);
     const start = new Int32Array(shared);
-    const workers = Array.from({ length: 20 }, () => new Worker(CREATE_AT_ONCE, {
-      eval: true,
-      workerData: { module: new URL('key-ring-file.ts', import.meta.url).href, folder, shared, rounds },
-    }));
+    const workers = Array.from(
+      { length: 20 },
+      () =>
+        new Worker(CREATE_AT_ONCE, {
+          eval: true,
+          workerData: {
+            module: new URL('key-ring-file.ts', import.meta.url).href,
+            folder,
+            shared,
+            rounds,
+          },
+        }),
+    );
     await Promise.all(workers.map((worker) => once(worker, 'message')));
     for (let round = 1; round <= rounds; round += 1) {
       const answers = workers.map((worker) => once(worker, 'message'));
@@ -220,7 +251,12 @@ describe('parseRing', () => {
     ['no list', `"${CANARY}"`],
     ['no list', JSON.stringify({ keys: CANARY })],
     ['an empty list', ringText()],
-    ['more than 64 keys', ringText(...Array.from({ length: 65 }, (_, index) => ({ ...GOOD, kid: String(10_000_000 + index) })))],
+    [
+      'more than 64 keys',
+      ringText(
+        ...Array.from({ length: 65 }, (_, index) => ({ ...GOOD, kid: String(10_000_000 + index) })),
+      ),
+    ],
     ['too large', ringText(GOOD) + ' '.repeat(65_536)],
     ['an entry that is none', ringText(CANARY)],
     ['a null entry', ringText(null)],
@@ -229,8 +265,14 @@ describe('parseRing', () => {
     ['a kid of other characters', ringText({ ...GOOD, kid: 'aaaa/aaa' })],
     ['a kid that is a number', ringText({ ...GOOD, kid: 12_345_678 })],
     ['no key', ringText({ ...GOOD, key: undefined })],
-    ['a key of 31 bytes', ringText({ ...GOOD, key: Buffer.alloc(31, CANARY).toString('base64url') })],
-    ['a key of 33 bytes', ringText({ ...GOOD, key: Buffer.alloc(33, CANARY).toString('base64url') })],
+    [
+      'a key of 31 bytes',
+      ringText({ ...GOOD, key: Buffer.alloc(31, CANARY).toString('base64url') }),
+    ],
+    [
+      'a key of 33 bytes',
+      ringText({ ...GOOD, key: Buffer.alloc(33, CANARY).toString('base64url') }),
+    ],
     ['a key that is no text', ringText({ ...GOOD, key: [CANARY] })],
     ['no sealsFrom', ringText({ ...GOOD, sealsFrom: undefined })],
     ['a sealsFrom that is no time', ringText({ ...GOOD, sealsFrom: CANARY })],
@@ -243,7 +285,8 @@ describe('parseRing', () => {
     try {
       parseRing(text);
     } catch (error) {
-      message = error instanceof TypeError ? `${error.message} ${String(error.cause)}` : 'no TypeError';
+      message =
+        error instanceof TypeError ? `${error.message} ${String(error.cause)}` : 'no TypeError';
     }
     expect(message).toMatch(/^key ring: /);
     expect(message).not.toContain(CANARY.slice(0, 6));
@@ -258,52 +301,63 @@ describe('parseRing', () => {
   });
 });
 
+interface Sealed {
+  readonly stored: StoredSession;
+  readonly handle: SessionHandle;
+  readonly absoluteEnd: number;
+}
+
+/** Two rings, each with its own copy of the file; `deliver` brings the second copy up to date. */
+function openTwoMachines() {
+  const clock = new Clock();
+  const [here, there] = [createPath(), createPath()];
+  createKeyRingFile(here, clock.now).read();
+  mkdirSync(dirname(there));
+  const deliver = () => copyFileSync(here, there);
+  deliver();
+  const rings = [here, there].map(
+    (path) => openRing(createKeyRingFile(path, clock.now), clock).ring,
+  );
+  return { clock, here, deliver, rings };
+}
+
+function sealSession(ring: KeyRing, now: number): Sealed {
+  const handle = createSessionHandle();
+  const session: Session = {
+    principal: ADA_SIGNS_IN.principal,
+    user: ADA_SIGNS_IN.user,
+    claims: {},
+    sid: undefined,
+    id: handle.id,
+    generation: 1,
+    createdAt: now,
+    lastUsedAt: now,
+    absoluteEnd: now + WEEK_MS,
+    idleMs: LIFETIMES.idleMs,
+    revalidateAt: undefined,
+    address: '',
+    browser: '',
+  };
+  return {
+    stored: toStoredSession(ring, session, TOKENS, handle),
+    handle,
+    absoluteEnd: session.absoluteEnd,
+  };
+}
+
+function opens(ring: KeyRing, { stored, handle }: Sealed): boolean {
+  return (
+    openSession(ring, stored, handle) !== undefined &&
+    openTokens(ring, stored, handle) !== undefined
+  );
+}
+
 describe('a rotation that two machines see 90 s apart', () => {
-  interface Sealed {
-    readonly stored: StoredSession;
-    readonly handle: SessionHandle;
-    readonly absoluteEnd: number;
-  }
-
-  /** Two rings, each with its own copy of the file; `deliver` brings the second copy up to date. */
-  function setup() {
-    const clock = new Clock();
-    const [here, there] = [createPath(), createPath()];
-    createKeyRingFile(here, clock.now).read();
-    mkdirSync(dirname(there));
-    const deliver = () => copyFileSync(here, there);
-    deliver();
-    const rings = [here, there].map((path) => openRing(createKeyRingFile(path, clock.now), clock).ring);
-    return { clock, here, deliver, rings };
-  }
-
-  function sealSession(ring: KeyRing, now: number): Sealed {
-    const handle = createSessionHandle();
-    const session: Session = {
-      principal: ADA_SIGNS_IN.principal,
-      user: ADA_SIGNS_IN.user,
-      claims: {},
-      sid: undefined,
-      id: handle.id,
-      generation: 1,
-      createdAt: now,
-      lastUsedAt: now,
-      absoluteEnd: now + WEEK_MS,
-      idleMs: LIFETIMES.idleMs,
-      revalidateAt: undefined,
-      address: '',
-      browser: '',
-    };
-    return { stored: toStoredSession(ring, session, TOKENS, handle), handle, absoluteEnd: session.absoluteEnd };
-  }
-
-  function opens(ring: KeyRing, { stored, handle }: Sealed): boolean {
-    return openSession(ring, stored, handle) !== undefined && openTokens(ring, stored, handle) !== undefined;
-  }
-
   it('signs nobody out: whatever either seals opens in both as long as it may live', () => {
-    const { clock, here, deliver, rings } = setup();
-    const sealed = Array.from({ length: 100 }, (_, index) => sealSession(rings[index % 2] as KeyRing, NOON));
+    const { clock, here, deliver, rings } = openTwoMachines();
+    const sealed = Array.from({ length: 100 }, (_, index) =>
+      sealSession(rings[index % 2] as KeyRing, NOON),
+    );
     const kids = new Set<string>();
     const rotatedAt = NOON + 60_000;
     const steps = [
@@ -328,7 +382,7 @@ describe('a rotation that two machines see 90 s apart', () => {
   });
 
   it('would sign people out without the ten minutes: what a machine has not heard of it cannot open', () => {
-    const { clock, here, rings } = setup();
+    const { clock, here, rings } = openTwoMachines();
     rotateKeyRingFile(here, clock.now(), WEEK_MS);
     clock.advance(SEALS_AFTER_MS - 1);
     const [ring, late] = rings as [KeyRing, KeyRing];
@@ -338,8 +392,10 @@ describe('a rotation that two machines see 90 s apart', () => {
   });
 
   it('ends at once what the old key sealed when that is taken out, and nothing else', () => {
-    const { clock, here, deliver, rings } = setup();
-    const old = Array.from({ length: 100 }, (_, index) => sealSession(rings[index % 2] as KeyRing, NOON));
+    const { clock, here, deliver, rings } = openTwoMachines();
+    const old = Array.from({ length: 100 }, (_, index) =>
+      sealSession(rings[index % 2] as KeyRing, NOON),
+    );
     const kid = rotateKeyRingFile(here, clock.now(), WEEK_MS);
     deliver();
     clock.advance(SEALS_AFTER_MS);

@@ -1,4 +1,12 @@
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -32,7 +40,11 @@ function createPath(): string {
 }
 
 function openStore(path: string, clock: Clock, maxBytes?: number): SessionStore {
-  const store = createLocalSessionStore({ path, now: clock.now, ...(maxBytes === undefined ? {} : { maxBytes }) });
+  const store = createLocalSessionStore({
+    path,
+    now: clock.now,
+    ...(maxBytes === undefined ? {} : { maxBytes }),
+  });
   onTestFinished(() => store.close());
   return store;
 }
@@ -151,7 +163,9 @@ describe('a file that cannot be opened', () => {
     await expect(store.read(1)).rejects.toEqual(UNAVAILABLE);
     await expect(store.create(createStoredSession(1), undefined)).rejects.toEqual(UNAVAILABLE);
     await expect(store.claimOnce(Buffer.from('a'), NOON)).rejects.toEqual(UNAVAILABLE);
-    expect(() => store.revocations()).toThrow(expect.objectContaining({ code: 'SP_STORE_UNAVAILABLE' }));
+    expect(() => store.revocations()).toThrow(
+      expect.objectContaining({ code: 'SP_STORE_UNAVAILABLE' }),
+    );
     mend(path);
     clock.advance(499);
     await expect(store.read(1)).rejects.toEqual(UNAVAILABLE);
@@ -169,21 +183,24 @@ describe('a file that cannot be opened', () => {
     expect(readFileSync(path, 'utf8')).toBe(text);
   });
 
-  it.each([2, 99, -1])('refuses tables of version %d, which this release does not know, and keeps them', async (version) => {
-    const clock = new Clock();
-    const path = createPath();
-    const before = createLocalSessionStore({ path, now: clock.now });
-    await before.create(createStoredSession(1), undefined);
-    before.close();
-    const db = openDatabase(path);
-    db.exec(`PRAGMA user_version = ${version}`);
-    const store = openStore(path, clock);
-    await expect(store.read(1)).rejects.toEqual(UNAVAILABLE);
-    expect(db.prepare('SELECT count(*) AS count FROM session').get()?.['count']).toBe(1);
-    db.exec('PRAGMA user_version = 1');
-    clock.advance(500);
-    expect(await store.read(1)).toBeDefined();
-  });
+  it.each([2, 99, -1])(
+    'refuses tables of version %d, which this release does not know, and keeps them',
+    async (version) => {
+      const clock = new Clock();
+      const path = createPath();
+      const before = createLocalSessionStore({ path, now: clock.now });
+      await before.create(createStoredSession(1), undefined);
+      before.close();
+      const db = openDatabase(path);
+      db.exec(`PRAGMA user_version = ${version}`);
+      const store = openStore(path, clock);
+      await expect(store.read(1)).rejects.toEqual(UNAVAILABLE);
+      expect(db.prepare('SELECT count(*) AS count FROM session').get()?.['count']).toBe(1);
+      db.exec('PRAGMA user_version = 1');
+      clock.advance(500);
+      expect(await store.read(1)).toBeDefined();
+    },
+  );
 
   it('goes on failing, and does not serve old answers, when it breaks while in use', async () => {
     const clock = new Clock();
@@ -194,8 +211,12 @@ describe('a file that cannot be opened', () => {
     openDatabase(path).exec('DROP TABLE session; DROP TABLE revocation');
     await expect(store.read(1)).rejects.toEqual(UNAVAILABLE);
     clock.advance(250);
-    expect(() => store.revocations()).toThrow(expect.objectContaining({ code: 'SP_STORE_UNAVAILABLE' }));
-    expect(() => store.revocations()).toThrow(expect.objectContaining({ code: 'SP_STORE_UNAVAILABLE' }));
+    expect(() => store.revocations()).toThrow(
+      expect.objectContaining({ code: 'SP_STORE_UNAVAILABLE' }),
+    );
+    expect(() => store.revocations()).toThrow(
+      expect.objectContaining({ code: 'SP_STORE_UNAVAILABLE' }),
+    );
   });
 
   it('has everything forgotten after it was away, also what was ended meanwhile', async () => {
@@ -216,19 +237,19 @@ describe('a file that cannot be opened', () => {
   });
 });
 
-describe('a full store', () => {
-  async function fill(store: SessionStore): Promise<number> {
-    for (let id = 1; ; id += 1) {
-      try {
-        await store.create(createStoredSession(id), undefined);
-      } catch (error) {
-        expect(error).toEqual(UNAVAILABLE);
-        expect(error).toMatchObject({ message: expect.stringContaining('the store is full') });
-        return id - 1;
-      }
+async function fill(store: SessionStore): Promise<number> {
+  for (let id = 1; ; id += 1) {
+    try {
+      await store.create(createStoredSession(id), undefined);
+    } catch (error) {
+      expect(error).toEqual(UNAVAILABLE);
+      expect(error).toMatchObject({ message: expect.stringContaining('the store is full') });
+      return id - 1;
     }
   }
+}
 
+describe('a full store', () => {
   it('refuses new sessions and keeps the old ones: reads, uses and sign-outs go on', async () => {
     const clock = new Clock();
     const store = openStore(createPath(), clock, 128 * 1_024);
@@ -252,7 +273,8 @@ describe('a full store', () => {
 
   it('has no bound of its own: the same number fits where none is set', async () => {
     const store = openStore(createPath(), new Clock());
-    for (let id = 1; id <= 150; id += 1) expect(await store.create(createStoredSession(id), undefined)).toBe(true);
+    for (let id = 1; id <= 150; id += 1)
+      expect(await store.create(createStoredSession(id), undefined)).toBe(true);
   });
 });
 
@@ -264,7 +286,8 @@ describe('sweep', () => {
     await store.claimOnce(Buffer.from('a'), NOON + 1_000);
     await store.revoke(1);
     const db = openDatabase(path);
-    const countOf = (table: string) => db.prepare(`SELECT count(*) AS count FROM ${table}`).get()?.['count'];
+    const countOf = (table: string) =>
+      db.prepare(`SELECT count(*) AS count FROM ${table}`).get()?.['count'];
     clock.set(NOON + 999);
     await store.sweep(10);
     expect([countOf('claimed'), countOf('revocation')]).toEqual([1, 1]);
@@ -300,8 +323,13 @@ describe('the files', () => {
     const store = openStore(path, new Clock());
     await store.create(createStoredSession(1), undefined);
     const files = readdirSync(dirname(path));
-    expect(files.toSorted()).toEqual(['sessions.sqlite', 'sessions.sqlite-shm', 'sessions.sqlite-wal']);
-    for (const file of files) expect(statSync(join(dirname(path), file)).mode & 0o777, file).toBe(0o600);
+    expect(files.toSorted()).toEqual([
+      'sessions.sqlite',
+      'sessions.sqlite-shm',
+      'sessions.sqlite-wal',
+    ]);
+    for (const file of files)
+      expect(statSync(join(dirname(path), file)).mode & 0o777, file).toBe(0o600);
     expect(statSync(dirname(path)).mode & 0o777).toBe(0o700);
   });
 
@@ -333,7 +361,8 @@ describe('the files', () => {
       expect(raw.includes(text), text).toBe(false);
       expect(raw.includes(Buffer.from(text, 'utf16le')), text).toBe(false);
     }
-    for (const secret of secrets) expect(raw.includes(Buffer.from(secret, 'base64url'))).toBe(false);
+    for (const secret of secrets)
+      expect(raw.includes(Buffer.from(secret, 'base64url'))).toBe(false);
     // The files were looked at indeed: what may stand there in the clear does.
     const stored = await store.read(parseSessionHandle(cookies[2] ?? '')?.id ?? 0);
     expect(raw.includes(stored?.principalKey ?? 'missing')).toBe(true);

@@ -225,7 +225,7 @@ describe('a ring without a key', () => {
 function looseSpellings(text: string): string[] {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
   const bytes = Buffer.from(text, 'base64url');
-  return [...alphabet]
-    .map((last) => text.slice(0, -1) + last)
-    .filter((other) => other !== text && Buffer.from(other, 'base64url').equals(bytes));
+  return Array.from(alphabet, (last) => text.slice(0, -1) + last).filter(
+    (other) => other !== text && Buffer.from(other, 'base64url').equals(bytes),
+  );
 }

@@ -5,7 +5,13 @@ import { ADA_SIGNS_IN, LIFETIMES, TOKENS } from '../testing/people.ts';
 import { createRingKey, openRing, RingInMemory } from '../testing/ring.ts';
 import { seal } from './seal.ts';
 import { createSessionHandle, type SessionHandle } from './session-cookie.ts';
-import { openSession, openTokens, type Session, sessionEnd, toStoredSession } from './session-record.ts';
+import {
+  openSession,
+  openTokens,
+  type Session,
+  sessionEnd,
+  toStoredSession,
+} from './session-record.ts';
 
 const HANDLE: SessionHandle = { id: 7, secret: Buffer.alloc(32, 1) };
 const SESSION: Session = {
@@ -116,16 +122,25 @@ describe('a stored session', () => {
   });
 });
 
-describe('what the store searches by', () => {
-  function keysOf(issuer: string, subject: string, sid: string | undefined) {
-    const { ring } = setup();
-    const principal = { issuer, subject, kind: 'user' } as const;
-    const { principalKey, sidKey } = toStoredSession(ring, { ...SESSION, principal, sid }, TOKENS, HANDLE);
-    return [principalKey, sidKey].map((key) => (key === undefined ? '' : Buffer.from(key).toString('hex')));
-  }
+function keysOf(issuer: string, subject: string, sid: string | undefined) {
+  const { ring } = setup();
+  const principal = { issuer, subject, kind: 'user' } as const;
+  const { principalKey, sidKey } = toStoredSession(
+    ring,
+    { ...SESSION, principal, sid },
+    TOKENS,
+    HANDLE,
+  );
+  return [principalKey, sidKey].map((key) =>
+    key === undefined ? '' : Buffer.from(key).toString('hex'),
+  );
+}
 
+describe('what the store searches by', () => {
   it('is the same for the same person, whatever the session', () => {
-    expect(keysOf('https://idp.example', 'ada', 'one')[0]).toBe(keysOf('https://idp.example', 'ada', 'two')[0]);
+    expect(keysOf('https://idp.example', 'ada', 'one')[0]).toBe(
+      keysOf('https://idp.example', 'ada', 'two')[0],
+    );
   });
 
   it('tells issuers apart, also where issuer and subject join to the same text', () => {

@@ -63,7 +63,10 @@ export function testSessionStore(
     it('gives back what was created, to every process', () =>
       withStores(async (one, other) => {
         const plain = createStoredSession(1);
-        const full = createStoredSession(2 ** 48 - 1, { generation: 9, sidKey: new Uint8Array(16).fill(2) });
+        const full = createStoredSession(2 ** 48 - 1, {
+          generation: 9,
+          sidKey: new Uint8Array(16).fill(2),
+        });
         expect(await one.create(plain, undefined)).toBe(true);
         expect(await one.create(full, undefined)).toBe(true);
         for (const store of [one, other]) {
@@ -241,10 +244,16 @@ export function testSessionStore(
       withStores(async (one, other, clock) => {
         const soon = { absoluteEnd: NOON + 10_000, idleMs: 60_000 };
         await one.create(createStoredSession(1, soon), undefined);
-        await one.create(createStoredSession(2, { ...soon, absoluteEnd: NOON + 10_001 }), undefined);
+        await one.create(
+          createStoredSession(2, { ...soon, absoluteEnd: NOON + 10_001 }),
+          undefined,
+        );
         await one.create(createStoredSession(3, { idleMs: 10_000 }), undefined);
         await one.create(createStoredSession(4, { idleMs: 10_001 }), undefined);
-        await one.create(createStoredSession(5, { idleMs: 10_000, lastUsedAt: NOON + 1 }), undefined);
+        await one.create(
+          createStoredSession(5, { idleMs: 10_000, lastUsedAt: NOON + 1 }),
+          undefined,
+        );
         clock.set(NOON + 10_000);
         expect(await other.sweep(100)).toBe(2);
         const left = await Promise.all([1, 2, 3, 4, 5].map(async (id) => (await one.read(id))?.id));
@@ -256,7 +265,12 @@ export function testSessionStore(
       withStores(async (one, _, clock) => {
         for (let id = 1; id <= 7; id += 1) await one.create(createStoredSession(id), undefined);
         clock.advance(604_800_000);
-        expect([await one.sweep(3), await one.sweep(3), await one.sweep(3), await one.sweep(3)]).toEqual([3, 3, 1, 0]);
+        expect([
+          await one.sweep(3),
+          await one.sweep(3),
+          await one.sweep(3),
+          await one.sweep(3),
+        ]).toEqual([3, 3, 1, 0]);
       }));
   });
 

@@ -9,7 +9,10 @@ import { parseSessionHandle } from './session-cookie.ts';
 import type { SessionStore } from './session-store.ts';
 import { type NewSession, Sessions } from './sessions.ts';
 
-const WITHOUT_REFRESH: NewSession = { ...ADA_SIGNS_IN, tokens: { ...TOKENS, refreshToken: undefined } };
+const WITHOUT_REFRESH: NewSession = {
+  ...ADA_SIGNS_IN,
+  tokens: { ...TOKENS, refreshToken: undefined },
+};
 const { idleMs, absoluteMs, withoutRefreshTokenIdleMs } = LIFETIMES;
 
 function setup(overrides: Partial<SessionStore> = {}) {
@@ -56,14 +59,20 @@ describe('begin', () => {
     const { sessions } = setup();
     const short = await sessions.begin({ ...ADA_SIGNS_IN, accessTokenLifeMs: 300_000 }, undefined);
     expect(short.session.revalidateAt).toBe(NOON + 300_000);
-    const unknown = await sessions.begin({ ...ADA_SIGNS_IN, accessTokenLifeMs: undefined }, undefined);
+    const unknown = await sessions.begin(
+      { ...ADA_SIGNS_IN, accessTokenLifeMs: undefined },
+      undefined,
+    );
     expect(unknown.session.revalidateAt).toBe(NOON + 600_000);
     expect((await sessions.begin(WITHOUT_REFRESH, undefined)).session.revalidateAt).toBeUndefined();
   });
 
   it('keeps no more of a browser’s name than a person needs to recognise it', async () => {
     const { sessions } = setup();
-    const { session } = await sessions.begin({ ...ADA_SIGNS_IN, browser: 'x'.repeat(8_000) }, undefined);
+    const { session } = await sessions.begin(
+      { ...ADA_SIGNS_IN, browser: 'x'.repeat(8_000) },
+      undefined,
+    );
     expect(session.browser).toHaveLength(200);
   });
 
@@ -100,11 +109,10 @@ describe('begin', () => {
   it('draws another id when one is taken', async () => {
     const taken: number[] = [];
     const { sessions, store } = setup();
-    const { create } = store;
     const meeting: SessionStore = {
       ...store,
       create: async (stored, replaces) => {
-        if (taken.length === 4) return create(stored, replaces);
+        if (taken.length === 4) return store.create(stored, replaces);
         taken.push(stored.id);
         return false;
       },

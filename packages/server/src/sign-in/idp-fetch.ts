@@ -55,8 +55,9 @@ export function createIdpFetch({ fetch, now, timeoutMs, bodyMaxBytes }: IdpFetch
 
   async function keySet(url: string, init: RequestInit): Promise<KeySet> {
     const age = kept === undefined ? Number.POSITIVE_INFINITY : now() - kept.fetchedAt;
-    if (kept !== undefined && now() - attemptedAt < KEYS_COOL_DOWN_MS && age < KEYS_KEPT_MS)
-      return kept;
+    // A clock that was set back must not stop the looking.
+    const isCooling = Math.abs(now() - attemptedAt) < KEYS_COOL_DOWN_MS;
+    if (kept !== undefined && isCooling && age < KEYS_KEPT_MS) return kept;
     attemptedAt = now();
     inFlight ??= fetchKeySet(url, init).finally(() => {
       inFlight = undefined;

@@ -30,7 +30,7 @@ export function toUserRecord(
 ): UserRecord {
   const text = (name: string) => {
     const value = claims[name];
-    return typeof value === 'string' && value.length <= TEXT_MAX_LENGTH ? value.toWellFormed() : '';
+    return typeof value === 'string' ? bounded(value) : '';
   };
   const additionalClaims: Record<string, JsonValue> = {};
   for (const name of kept) {
@@ -43,8 +43,13 @@ export function toUserRecord(
     preferredUsername: text('preferred_username'),
     givenName: text('given_name'),
     familyName: text('family_name'),
-    email: selectEmail(claims, emailTrusted).slice(0, TEXT_MAX_LENGTH),
+    email: bounded(selectEmail(claims, emailTrusted)),
     picture: text('picture'),
     additionalClaims,
   };
+}
+
+/** Never cut: half an e-mail address is another one. */
+function bounded(text: string): string {
+  return text.length <= TEXT_MAX_LENGTH ? text.toWellFormed() : '';
 }

@@ -20,16 +20,22 @@ describe('without rules', () => {
   });
 });
 
+function verified(email: JsonValue): Claims {
+  return { email, email_verified: true };
+}
+
 describe('e-mail domains', () => {
   const rules = { emailDomains: ['corp.example', 'kelvin.example'] };
-  const verified = (email: JsonValue): Claims => ({ email, email_verified: true });
 
-  it.each(['ada@corp.example', 'ADA@Corp.Example', 'ada+x@corp.example', 'a.b-c_d@corp.example', 'ada@kelvin.example'])(
-    'admits %s',
-    (email) => {
-      expect(refusal(rules, verified(email))).toBeUndefined();
-    },
-  );
+  it.each([
+    'ada@corp.example',
+    'ADA@Corp.Example',
+    'ada+x@corp.example',
+    'a.b-c_d@corp.example',
+    'ada@kelvin.example',
+  ])('admits %s', (email) => {
+    expect(refusal(rules, verified(email))).toBeUndefined();
+  });
 
   it.each([
     'ada@evil.example',
@@ -81,7 +87,14 @@ describe('e-mail domains', () => {
   });
 
   it('never admits an address whose text after the last @ is no allowed domain', () => {
-    const email = fc.array(fc.oneof(fc.constantFrom('@', 'corp.example', '.', 'a', ' ', '"', '\u212a'), fc.string({ unit: 'binary', maxLength: 2 }))).map((all) => all.join(''));
+    const email = fc
+      .array(
+        fc.oneof(
+          fc.constantFrom('@', 'corp.example', '.', 'a', ' ', '"', '\u212a'),
+          fc.string({ unit: 'binary', maxLength: 2 }),
+        ),
+      )
+      .map((all) => all.join(''));
     fc.assert(
       fc.property(email, (address) => {
         if (refusal(rules, verified(address)) !== undefined) return;
@@ -151,7 +164,12 @@ describe('applications', () => {
 describe('several rules', () => {
   it('must all be met', () => {
     const rules = { tenants: ['t'], groups: ['g'], emailDomains: ['corp.example'] };
-    const claims: Claims = { tid: 't', groups: ['g'], email: 'ada@corp.example', email_verified: true };
+    const claims: Claims = {
+      tid: 't',
+      groups: ['g'],
+      email: 'ada@corp.example',
+      email_verified: true,
+    };
     expect(refusal(rules, claims)).toBeUndefined();
     expect(refusal(rules, { ...claims, tid: 'other' })).toBe('tenant');
     expect(refusal(rules, { ...claims, groups: [] })).toBe('group');
@@ -161,7 +179,9 @@ describe('several rules', () => {
 
 describe('selectEmail', () => {
   it('gives a verified or trusted address, else nothing', () => {
-    expect(selectEmail({ email: 'ada@corp.example', email_verified: true }, false)).toBe('ada@corp.example');
+    expect(selectEmail({ email: 'ada@corp.example', email_verified: true }, false)).toBe(
+      'ada@corp.example',
+    );
     expect(selectEmail({ email: 'ada@corp.example' }, true)).toBe('ada@corp.example');
     expect(selectEmail({ email: 'ada@corp.example', email_verified: false }, false)).toBe('');
     expect(selectEmail({ email: 7 }, true)).toBe('');
@@ -170,10 +190,22 @@ describe('selectEmail', () => {
 
 describe('selectAccessClaims', () => {
   it('keeps what the rules look at, so that a kept session is judged as the sign-in was, and nothing else', () => {
-    const claims: Claims = { tid: 't', groups: ['g'], email: 'ada@corp.example', email_verified: true, phone: '1', nonce: 'n' };
+    const claims: Claims = {
+      tid: 't',
+      groups: ['g'],
+      email: 'ada@corp.example',
+      email_verified: true,
+      phone: '1',
+      nonce: 'n',
+    };
     const rules = { ...OPEN_RULES, tenants: ['t'], groups: ['g'], emailDomains: ['corp.example'] };
     const kept = selectAccessClaims(claims, rules);
-    expect(kept).toEqual({ tid: 't', groups: ['g'], email: 'ada@corp.example', email_verified: true });
+    expect(kept).toEqual({
+      tid: 't',
+      groups: ['g'],
+      email: 'ada@corp.example',
+      email_verified: true,
+    });
     expect(findAccessRefusal(ADA, kept, rules)).toBeUndefined();
     expect(selectAccessClaims({}, rules)).toEqual({});
   });

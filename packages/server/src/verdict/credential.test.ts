@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { CheckRequest } from './check-request.ts';
 import { type CredentialSettings, readCredential, selectBearerHeaders } from './credential.ts';
 
-const HEADERS = { httpAuthorizationHeader: 'core-authorization', grpcAuthorizationHeader: 'core-authorization' };
+const HEADERS = {
+  httpAuthorizationHeader: 'core-authorization',
+  grpcAuthorizationHeader: 'core-authorization',
+};
 const SETTINGS: CredentialSettings = {
   sessionCookieName: 'core_session',
   bearerHeaders: selectBearerHeaders({ ...HEADERS, onlyConfiguredHeader: false }),
@@ -13,18 +16,25 @@ const STRICT: CredentialSettings = {
 };
 
 /** A request as node:http shows it: `authorization` keeps the first of several, other names are joined. */
-function request(pairs: readonly (readonly [string, string])[], transport: 'http' | 'grpc' = 'http'): CheckRequest {
+function request(
+  pairs: readonly (readonly [string, string])[],
+  transport: 'http' | 'grpc' = 'http',
+): CheckRequest {
   const headers: Record<string, string> = {};
   for (const [name, value] of pairs) {
     const key = name.toLowerCase();
     const before = headers[key];
     if (before === undefined) headers[key] = value;
-    else if (key !== 'authorization') headers[key] = before + (key === 'cookie' ? '; ' : ', ') + value;
+    else if (key !== 'authorization')
+      headers[key] = before + (key === 'cookie' ? '; ' : ', ') + value;
   }
   return { method: 'GET', headers, rawHeaders: pairs.flat(), transport };
 }
 
-function read(pairs: readonly (readonly [string, string])[], settings: CredentialSettings = SETTINGS) {
+function read(
+  pairs: readonly (readonly [string, string])[],
+  settings: CredentialSettings = SETTINGS,
+) {
   return readCredential(request(pairs), settings);
 }
 
@@ -37,7 +47,10 @@ describe('selectBearerHeaders', () => {
   });
 
   it('reads the configured header alone when told so', () => {
-    expect(STRICT.bearerHeaders).toEqual({ http: ['core-authorization'], grpc: ['core-authorization'] });
+    expect(STRICT.bearerHeaders).toEqual({
+      http: ['core-authorization'],
+      grpc: ['core-authorization'],
+    });
   });
 
   it('keeps the two transports apart, and names no header twice', () => {
@@ -65,7 +78,10 @@ describe('a bearer token', () => {
 
   it('is not read from authorization when only the configured header counts', () => {
     expect(read([['authorization', 'Bearer token']], STRICT)).toEqual({ kind: 'none' });
-    expect(read([['core-authorization', 'Bearer token']], STRICT)).toEqual({ kind: 'bearer', token: 'token' });
+    expect(read([['core-authorization', 'Bearer token']], STRICT)).toEqual({
+      kind: 'bearer',
+      token: 'token',
+    });
   });
 
   it('is read from the header of its own transport alone', () => {
@@ -74,14 +90,23 @@ describe('a bearer token', () => {
       bearerHeaders: { http: ['x-http'], grpc: ['x-grpc'] },
     };
     const pairs = [['x-grpc', 'Bearer token']] as const;
-    expect(readCredential(request(pairs, 'grpc'), settings)).toEqual({ kind: 'bearer', token: 'token' });
+    expect(readCredential(request(pairs, 'grpc'), settings)).toEqual({
+      kind: 'bearer',
+      token: 'token',
+    });
     expect(readCredential(request(pairs, 'http'), settings)).toEqual({ kind: 'none' });
   });
 
   it('decides alone: a session cookie beside it counts for nothing', () => {
     const cookie = ['cookie', 'core_session=value'] as const;
-    expect(read([cookie, ['authorization', 'Bearer bad']])).toEqual({ kind: 'bearer', token: 'bad' });
-    expect(read([cookie, ['authorization', 'Bearer bad']], STRICT)).toEqual({ kind: 'session', values: ['value'] });
+    expect(read([cookie, ['authorization', 'Bearer bad']])).toEqual({
+      kind: 'bearer',
+      token: 'bad',
+    });
+    expect(read([cookie, ['authorization', 'Bearer bad']], STRICT)).toEqual({
+      kind: 'session',
+      values: ['value'],
+    });
   });
 
   it('counts once when both headers carry the same', () => {
@@ -95,60 +120,163 @@ describe('a bearer token', () => {
 
   it('is read in linear time, however many blanks somebody sends', { timeout: 1_000 }, () => {
     const value = `Bearer a${' '.repeat(300_000)}b`;
-    expect(read([['core-authorization', value]])).toEqual({ kind: 'bearer', token: value.slice(7) });
+    expect(read([['core-authorization', value]])).toEqual({
+      kind: 'bearer',
+      token: value.slice(7),
+    });
   });
 });
 
 describe('ambiguous credentials', () => {
   it.each([
-    ['two different bearers in two headers', [['core-authorization', 'Bearer a'], ['authorization', 'Bearer b']]],
-    ['the configured header twice', [['core-authorization', 'Bearer a'], ['core-authorization', 'Bearer b']]],
-    ['the configured header twice, the same', [['core-authorization', 'Bearer a'], ['core-authorization', 'Bearer a']]],
-    ['in another case', [['core-authorization', 'Bearer a'], ['CORE-AUTHORIZATION', 'Bearer b']]],
-    ['authorization twice', [['authorization', 'Bearer a'], ['Authorization', 'Bearer b']]],
-    ['a second one of another scheme', [['authorization', 'Bearer a'], ['authorization', 'Basic b']]],
-    ['two of other schemes', [['authorization', 'Basic a'], ['authorization', 'Basic b']]],
-    ['an empty second one', [['authorization', 'Bearer a'], ['authorization', '']]],
-    ['beside a cookie', [['cookie', 'core_session=v'], ['authorization', 'Bearer a'], ['authorization', 'Bearer a']]],
+    [
+      'two different bearers in two headers',
+      [
+        ['core-authorization', 'Bearer a'],
+        ['authorization', 'Bearer b'],
+      ],
+    ],
+    [
+      'the configured header twice',
+      [
+        ['core-authorization', 'Bearer a'],
+        ['core-authorization', 'Bearer b'],
+      ],
+    ],
+    [
+      'the configured header twice, the same',
+      [
+        ['core-authorization', 'Bearer a'],
+        ['core-authorization', 'Bearer a'],
+      ],
+    ],
+    [
+      'in another case',
+      [
+        ['core-authorization', 'Bearer a'],
+        ['CORE-AUTHORIZATION', 'Bearer b'],
+      ],
+    ],
+    [
+      'authorization twice',
+      [
+        ['authorization', 'Bearer a'],
+        ['Authorization', 'Bearer b'],
+      ],
+    ],
+    [
+      'a second one of another scheme',
+      [
+        ['authorization', 'Bearer a'],
+        ['authorization', 'Basic b'],
+      ],
+    ],
+    [
+      'two of other schemes',
+      [
+        ['authorization', 'Basic a'],
+        ['authorization', 'Basic b'],
+      ],
+    ],
+    [
+      'an empty second one',
+      [
+        ['authorization', 'Bearer a'],
+        ['authorization', ''],
+      ],
+    ],
+    [
+      'beside a cookie',
+      [
+        ['cookie', 'core_session=v'],
+        ['authorization', 'Bearer a'],
+        ['authorization', 'Bearer a'],
+      ],
+    ],
   ] as const)('%s', (_, pairs) => {
     expect(read(pairs)).toEqual({ kind: 'ambiguous' });
   });
 
   it('are none where the repeated header is not read', () => {
-    expect(read([['authorization', 'Bearer a'], ['authorization', 'Bearer b']], STRICT)).toEqual({ kind: 'none' });
+    expect(
+      read(
+        [
+          ['authorization', 'Bearer a'],
+          ['authorization', 'Bearer b'],
+        ],
+        STRICT,
+      ),
+    ).toEqual({ kind: 'none' });
   });
 });
 
 describe('no bearer', () => {
-  it.each(['', '   ', 'Bearer', 'Bearer ', 'Basic dXNlcjpwYXNz', 'Bearertoken', 'Token x', 'DPoP x', 'xBearer y'])(
-    'an empty value or another scheme counts as absent: %j',
-    (value) => {
-      expect(read([['core-authorization', value]])).toEqual({ kind: 'none' });
-      expect(read([['core-authorization', value], ['authorization', 'Bearer token']])).toEqual({ kind: 'bearer', token: 'token' });
-      expect(read([['core-authorization', value], ['cookie', 'core_session=v']])).toEqual({ kind: 'session', values: ['v'] });
-    },
-  );
+  it.each([
+    '',
+    '   ',
+    'Bearer',
+    'Bearer ',
+    'Basic dXNlcjpwYXNz',
+    'Bearertoken',
+    'Token x',
+    'DPoP x',
+    'xBearer y',
+  ])('an empty value or another scheme counts as absent: %j', (value) => {
+    expect(read([['core-authorization', value]])).toEqual({ kind: 'none' });
+    expect(
+      read([
+        ['core-authorization', value],
+        ['authorization', 'Bearer token'],
+      ]),
+    ).toEqual({ kind: 'bearer', token: 'token' });
+    expect(
+      read([
+        ['core-authorization', value],
+        ['cookie', 'core_session=v'],
+      ]),
+    ).toEqual({ kind: 'session', values: ['v'] });
+  });
 
   it('without any header there is none', () => {
     expect(read([])).toEqual({ kind: 'none' });
-    expect(read([['x-core-authorization', 'Bearer x'], ['core_authorization', 'Bearer x'], ['proxy-authorization', 'Bearer x']])).toEqual({ kind: 'none' });
+    expect(
+      read([
+        ['x-core-authorization', 'Bearer x'],
+        ['core_authorization', 'Bearer x'],
+        ['proxy-authorization', 'Bearer x'],
+      ]),
+    ).toEqual({ kind: 'none' });
   });
 });
 
 describe('a session cookie', () => {
   it('is found by its exact name', () => {
-    expect(read([['cookie', 'a=1; core_session=value; b=2']])).toEqual({ kind: 'session', values: ['value'] });
-    expect(read([['cookie', 'xcore_session=v; Core_Session=v; core_session_=v']])).toEqual({ kind: 'none' });
+    expect(read([['cookie', 'a=1; core_session=value; b=2']])).toEqual({
+      kind: 'session',
+      values: ['value'],
+    });
+    expect(read([['cookie', 'xcore_session=v; Core_Session=v; core_session_=v']])).toEqual({
+      kind: 'none',
+    });
   });
 
   it('may be planted several times: each value is tried, none is joined, and four are enough', () => {
-    const cookie = (count: number) => Array.from({ length: count }, (_, index) => `core_session=v${index}`).join('; ');
-    expect(read([['cookie', cookie(2)]])).toEqual({ kind: 'session', values: ['v0', 'v1'] });
-    expect(read([['cookie', cookie(4)]])).toEqual({ kind: 'session', values: ['v0', 'v1', 'v2', 'v3'] });
-    expect(read([['cookie', cookie(50)]])).toEqual({ kind: 'session', values: ['v0', 'v1', 'v2', 'v3'] });
+    for (const [sent, tried] of [
+      [2, ['v0', 'v1']],
+      [4, ['v0', 'v1', 'v2', 'v3']],
+      [50, ['v0', 'v1', 'v2', 'v3']],
+    ] as const) {
+      const pairs = Array.from({ length: sent }, (_, index) => `core_session=v${index}`);
+      expect(read([['cookie', pairs.join('; ')]])).toEqual({ kind: 'session', values: tried });
+    }
   });
 
   it('is found in any of several Cookie headers', () => {
-    expect(read([['cookie', 'a=1'], ['cookie', 'core_session=v']])).toEqual({ kind: 'session', values: ['v'] });
+    expect(
+      read([
+        ['cookie', 'a=1'],
+        ['cookie', 'core_session=v'],
+      ]),
+    ).toEqual({ kind: 'session', values: ['v'] });
   });
 });

@@ -3,7 +3,9 @@ import { isCrossSiteWrite } from './cross-site.ts';
 
 const PUBLIC = 'https://flow.example';
 
-function isRefused(method: string, headers: Readonly<Record<string, string>>): boolean {
+type Headers = Readonly<Record<string, string>>;
+
+function isRefused(method: string, headers: Headers): boolean {
   return isCrossSiteWrite({ method, headers, rawHeaders: [], transport: 'http' }, PUBLIC);
 }
 
@@ -12,7 +14,11 @@ describe('isCrossSiteWrite', () => {
     ['POST', { 'sec-fetch-site': 'cross-site' }, 'another site'],
     ['POST', { 'sec-fetch-site': 'same-site' }, 'a sibling domain'],
     ['POST', { 'sec-fetch-site': 'cross-site', origin: PUBLIC }, 'one of two signs is enough'],
-    ['POST', { 'sec-fetch-site': 'same-origin', origin: 'https://evil.example' }, 'one of two signs is enough'],
+    [
+      'POST',
+      { 'sec-fetch-site': 'same-origin', origin: 'https://evil.example' },
+      'one of two signs is enough',
+    ],
     ['POST', { 'sec-fetch-site': '' }, 'a value nobody defined'],
     ['POST', { 'sec-fetch-site': 'Same-Origin' }, 'a value nobody defined'],
     ['POST', { origin: 'https://evil.example' }, 'another origin'],
@@ -31,11 +37,18 @@ describe('isCrossSiteWrite', () => {
     ['', { origin: 'https://evil.example' }, 'no method'],
     ['GET', { upgrade: 'websocket', origin: 'https://evil.example' }, 'a WebSocket'],
     ['GET', { upgrade: 'websocket', 'sec-fetch-site': 'cross-site' }, 'a WebSocket'],
-    ['GET', { 'sec-websocket-key': 'x', origin: 'https://evil.example' }, 'a WebSocket whose Upgrade a proxy took off'],
+    [
+      'GET',
+      { 'sec-websocket-key': 'x', origin: 'https://evil.example' },
+      'a WebSocket whose Upgrade a proxy took off',
+    ],
     ['GET', { upgrade: 'h2c', origin: 'https://evil.example' }, 'any upgrade'],
-  ])('refuses %s with %j (%s)', (method, headers) => {
-    expect(isRefused(method, headers)).toBe(true);
-  });
+  ] as readonly (readonly [string, Headers, string])[])(
+    'refuses %s with %j (%s)',
+    (method, headers) => {
+      expect(isRefused(method, headers)).toBe(true);
+    },
+  );
 
   it.each([
     ['POST', { 'sec-fetch-site': 'same-origin', origin: PUBLIC }, 'a page of ours'],
@@ -51,7 +64,10 @@ describe('isCrossSiteWrite', () => {
     ['HEAD', { 'sec-fetch-site': 'cross-site' }, 'a read'],
     ['OPTIONS', { origin: 'https://evil.example' }, 'a preflight'],
     ['TRACE', { origin: 'https://evil.example' }, 'a safe method'],
-  ])('lets %s with %j through (%s)', (method, headers) => {
-    expect(isRefused(method, headers)).toBe(false);
-  });
+  ] as readonly (readonly [string, Headers, string])[])(
+    'lets %s with %j through (%s)',
+    (method, headers) => {
+      expect(isRefused(method, headers)).toBe(false);
+    },
+  );
 });

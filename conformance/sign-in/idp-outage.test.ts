@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startAttackerIdp } from '../wire/attacker-idp.ts';
+import { Browser, NAVIGATION } from '../wire/browser.ts';
+import { exchange } from '../wire/exchange.ts';
+import { createAsker } from '../wire/many.ts';
+import { type Service, startService, WEB_CLIENT_ID } from '../wire/platform.ts';
+import { askMe, expectFailurePage, expectSignsIn } from '../wire/sign-in.ts';
+
+const DISCOVERY = '/.well-known/openid-configuration';
+const POLLS = 2_000;
+/** A person does not wait longer for a service that is up again. */
+const SOON_MS = 10_000;
+
+/** Asks until it is ready, or often enough. */
+async function becomesReady(service: Service): Promise<boolean> {
+  const asker = createAsker(service.url, 1);
+  let status = 0;
+  for (let polls = 0; polls < POLLS && status !== 200; polls += 1)
+    [status = 0] = await asker.ask('/readyz', [{}]);
+  asker.close();
+  return status === 200;
+}
+
+async function startWithoutIdp(): Promise<Service> {
+  const idp = await startAttackerIdp(WEB_CLIENT_ID);
+  await idp.goDown();
+  return startService({}, [], {}, idp);
+}
+
+/** Nobody signs in meanwhile: the service finds the IdP by itself. */
+async function expectReadySoon(service: Service): Promise<void> {
+  const asked = service.idp.nextRequest(DISCOVERY);
+  await service.idp.comeUp();
+  await asked;
+  expect(await becomesReady(service)).toBe(true);
+  await expectSignsIn(service, new Browser());
+}
+
+describe('While the IdP cannot be reached at start', () => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await startWithoutIdp();
+  });
+  afterAll(() => service.stop());
+
+  const status = async (path: string) => (await exchange(service.url + path)).status;
+
+  it('is up and healthy, and not ready', async () => {
+    expect(await status('/healthz')).toBe(200);
+    expect(await status('/readyz')).toBe(503);
+  });
+
+  it('/me answers 401 as ever', async () => {
+    expect(await status('/me')).toBe(401);
+  });
+
+  it('/login shows the page that says so, with Retry-After, and sets nothing', async () => {
+    const received = await exchange(`${service.url}/login?redirect_url=/wanted`, {
+      headers: NAVIGATION,
+    });
+    expectFailurePage(received, 'idp_unreachable', 503);
+    expect(received.headers['retry-after']).toMatch(/^[1-9]\d*$/);
+    expect(received.setCookies).toEqual([]);
+    const retry = /href="(\/login\?redirect_url=[^"]+)"/.exec(received.body)?.[1] ?? '';
+    expect(decodeURIComponent(retry)).toContain('/wanted');
+  });
+
+  it('/login answers a program with 401, and /logout shows the signed-out page', async () => {
+    const refused = await exchange(`${service.url}/login`, {
+      headers: { 'sec-fetch-mode': 'cors' },
+    });
+    expect(refused.status).toBe(401);
+    const page = await exchange(`${service.url}/logout`, { headers: NAVIGATION });
+    expect(page.status).toBe(200);
+  });
+
+  it(
+    'becomes ready without a restart soon after the IdP comes up',
+    async () => {
+      await expectReadySoon(service);
+    },
+    SOON_MS,
+  );
+});
+
+describe('While the IdP cannot be reached at start and people keep trying', () => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await startWithoutIdp();
+  });
+  afterAll(() => service.stop());
+
+  it(
+    'becomes ready no later for it',
+    async () => {
+      for (let tries = 0; tries < 8; tries += 1)
+        expect((await exchange(`${service.url}/login`)).status).toBe(503);
+      await expectReadySoon(service);
+    },
+    SOON_MS,
+  );
+});
+
+describe('A service that had been ready, when the IdP goes down', () => {
+  let service: Service;
+  let signedIn: Browser;
+  beforeAll(async () => {
+    service = await startService();
+    signedIn = new Browser();
+    await expectSignsIn(service, signedIn);
+    await service.idp.goDown();
+  });
+  afterAll(() => service.stop());
+
+  it('keeps admitting whoever is signed in', async () => {
+    for (let asked = 0; asked < 10; asked += 1) expect(await askMe(service, signedIn)).toBe(200);
+    expect(await askMe(service, new Browser())).toBe(401);
+  });
+
+  it('leads a browser that is signed in to its page', async () => {
+    const received = await signedIn.step(`${service.url}/login?redirect_url=/wanted`);
+    expect([received.status, received.location]).toEqual([302, `${service.url}/wanted`]);
+  });
+
+  it('stays ready, and sends others to the IdP by the last good metadata', async () => {
+    expect((await exchange(`${service.url}/readyz`)).status).toBe(200);
+    const received = await new Browser().step(`${service.url}/login`);
+    expect(received.status).toBe(302);
+    expect(received.location).toContain(`${service.idp.issuer}/authorize?`);
+  });
+
+  it('shows the page that says so to whoever comes back from it, and signs them in once it is up', async () => {
+    const browser = new Browser();
+    const received = await service.signIn(browser, '/wanted');
+    expectFailurePage(received, 'idp_unreachable', 503);
+    expect(received.headers['retry-after']).toMatch(/^[1-9]\d*$/);
+    expect(await askMe(service, browser)).toBe(401);
+    await service.idp.comeUp();
+    await expectSignsIn(service, browser);
+  });
+});
+
+describe('An IdP whose metadata', () => {
+  it.each<[string, (issuer: string) => Readonly<Record<string, unknown>>]>([
+    ['names another issuer', () => ({ issuer: 'https://evil.example' })],
+    ['names its issuer with a path more', (issuer) => ({ issuer: `${issuer}/other` })],
+    ['lacks the issuer', () => ({ issuer: undefined })],
+  ])('%s is not believed: not ready, nobody is sent there', async (_, metadata) => {
+    const idp = await startAttackerIdp(WEB_CLIENT_ID);
+    idp.metadata = metadata(idp.issuer);
+    const asked = idp.nextRequest(DISCOVERY);
+    const service = await startService({}, [], {}, idp);
+    await asked;
+    const received = await new Browser().step(`${service.url}/login`);
+    const ready = await exchange(`${service.url}/readyz`);
+    await service.stop();
+    expectFailurePage(received, 'idp_unreachable', 503);
+    expect(ready.status).toBe(503);
+  });
+
+  it('names an authorize endpoint with a query of its own keeps it (RFC 6749 section 3.1)', async () => {
+    const idp = await startAttackerIdp(WEB_CLIENT_ID);
+    idp.metadata = { authorization_endpoint: `${idp.issuer}/authorize?tenant=a%20b` };
+    const service = await startService({}, [], {}, idp);
+    const received = await new Browser().step(`${service.url}/login`);
+    await service.stop();
+    const { searchParams } = new URL(received.location ?? '');
+    expect(searchParams.getAll('tenant')).toEqual(['a b']);
+    expect(searchParams.getAll('client_id')).toEqual([WEB_CLIENT_ID]);
+  });
+});

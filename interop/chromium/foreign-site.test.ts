@@ -1,0 +1,113 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Plane, startPlane } from '../../conformance/wire/platform.ts';
+import { CHROMIUM, launchChromium } from './chromium.ts';
+import { type ForeignSite, startForeignSite } from './foreign-site.ts';
+import { signIn, Visitor } from './visitor.ts';
+
+/** What stands on the page of the foreign site, and the request of ours it causes. */
+const ATTACKS: readonly (readonly [string, string, string])[] = [
+  ['an image', '/logout', '<img src="URL">'],
+  ['a frame', '/logout', '<iframe src="URL"></iframe>'],
+  [
+    'a form sent into a frame',
+    '/logout',
+    '<iframe name="f"></iframe><form method="post" action="URL" target="f"></form><script>document.forms[0].submit()</script>',
+  ],
+  [
+    'a fetch with credentials',
+    '/logout',
+    '<script>fetch("URL", { method: "POST", mode: "no-cors", credentials: "include" })</script>',
+  ],
+  [
+    'a form sent by itself',
+    '/logout',
+    '<form method="post" action="URL"></form><script>document.forms[0].submit()</script>',
+  ],
+  [
+    'a link that is followed',
+    '/logout?redirect_url=%2Fhealthz',
+    '<script>location = "URL"</script>',
+  ],
+];
+
+/** The browser made the request, and then kept the answer from the foreign page or showed it. */
+const ANSWERED = [
+  undefined,
+  'net::ERR_BLOCKED_BY_ORB',
+  'net::ERR_BLOCKED_BY_RESPONSE',
+  'net::ERR_ABORTED',
+];
+
+describe.skipIf(CHROMIUM.isLeftOut).each([
+  ['another site', '127.0.0.1'],
+  ['another origin of the same site, where SameSite does not help', 'localhost'],
+] as const)('Chromium: the page of %s', (_name, host) => {
+  let plane: Plane;
+  let browser: Browser;
+  let foreign: ForeignSite;
+  let visitor: Visitor;
+  beforeAll(async () => {
+    [plane, browser, foreign] = await Promise.all([
+      startPlane(),
+      launchChromium(),
+      startForeignSite(host),
+    ]);
+    visitor = await Visitor.arrive(browser);
+    await signIn(visitor, plane);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await Promise.all([plane.stop(), foreign.close()]);
+  });
+
+  it.each(ATTACKS)('signs nobody out by %s', async (_attack, path, markup) => {
+    const before = await visitor.context.cookies(plane.url);
+    const page = await visitor.context.newPage();
+    const request = await attack(page, path, markup);
+    expect(ANSWERED).toContain(request.failure()?.errorText);
+    expect(await visitor.context.cookies(plane.url)).toEqual(before);
+    await page.goto(`${plane.url}/console/still-here`);
+    expect(page.url()).toBe(`${plane.url}/console/still-here`);
+    await page.close();
+  });
+
+  it('writes nothing by a form sent to a protected route', async () => {
+    const page = await visitor.context.newPage();
+    const request = await attack(
+      page,
+      '/console/projects',
+      '<form method="post" action="URL"><input name="delete" value="all"></form><script>document.forms[0].submit()</script>',
+    );
+    const response = await request.response();
+    expect(response?.status()).toBe(host === 'localhost' ? 403 : 401);
+    expect(await page.getByText('Hello').count()).toBe(0);
+    await page.close();
+  });
+
+  it('reads nothing by a fetch or a frame', async () => {
+    const page = await visitor.context.newPage();
+    await page.goto(foreign.serve(''));
+    for (const path of ['/me', '/auth/session', '/console/x']) {
+      const outcome = await page.evaluate(
+        `fetch('${plane.url}${path}', { credentials: 'include' }).then((r) => r.text(), () => 'blocked')`,
+      );
+      expect(outcome).toBe('blocked');
+    }
+    await page.goto(foreign.serve(`<iframe src="${plane.url}/console/x"></iframe>`));
+    expect(await page.frameLocator('iframe').locator('#target').count()).toBe(0);
+    await page.close();
+  });
+
+  /** Shows the foreign page, and waits until the request it makes of us is over. */
+  async function attack(page: Page, path: string, markup: string) {
+    const url = plane.url + path;
+    const isAttack = (request: { url(): string }) => request.url() === url;
+    const over = Promise.any([
+      page.waitForEvent('requestfinished', isAttack),
+      page.waitForEvent('requestfailed', isAttack),
+    ]);
+    await page.goto(foreign.serve(markup.replace('URL', url)));
+    return over;
+  }
+});

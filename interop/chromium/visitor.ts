@@ -1,0 +1,104 @@
+/**
+ * A person in front of the plane: tabs that share cookies, and whose pages are watched.
+ *
+ * @module
+ */
+
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import type { Plane } from '../../conformance/wire/platform.ts';
+
+const REPORT_VIOLATIONS = `addEventListener('securitypolicyviolation', (event) =>
+  console.error('policy violated: ' + event.violatedDirective + ' ' + event.blockedURI));`;
+
+/** One browser context. */
+export class Visitor {
+  readonly context: BrowserContext;
+  readonly #complaints: { readonly text: string; readonly url: string }[] = [];
+  /** URLs whose 4xx or 5xx is part of the flow. */
+  readonly #refusals = new Set<string>();
+
+  constructor(context: BrowserContext) {
+    this.context = context;
+  }
+
+  static async arrive(browser: Browser, options: BrowserContextOptions = {}): Promise<Visitor> {
+    return new Visitor(await browser.newContext(options));
+  }
+
+  /** Opens an empty tab; what its pages complain about is kept for {@link complaints}. */
+  async newTab(): Promise<Page> {
+    const page = await this.context.newPage();
+    await page.addInitScript(REPORT_VIOLATIONS);
+    page.on('console', (message) => {
+      if (message.type() === 'error' || message.type() === 'warning')
+        this.#complaints.push({ text: message.text(), url: message.location().url });
+    });
+    page.on('pageerror', ({ message }) =>
+      this.#complaints.push({ text: message, url: page.url() }),
+    );
+    page.on('response', (response) => {
+      if (response.request().isNavigationRequest()) this.#refusals.add(response.url());
+    });
+    return page;
+  }
+
+  /** Opens a tab on an address, and waits until it is shown. */
+  async open(url: string): Promise<Page> {
+    const page = await this.newTab();
+    await page.goto(url);
+    return page;
+  }
+
+  /** Says that a page's own request to this URL is refused in this flow. */
+  expectRefusal(url: string): void {
+    this.#refusals.add(url);
+  }
+
+  /**
+   * Script errors, console errors and breaches of a content security policy. That a navigation was
+   * answered with 4xx or 5xx is none: the browser logs it, and the page tells it.
+   */
+  complaints(): string[] {
+    return this.#complaints
+      .filter(
+        ({ text, url }) =>
+          !text.startsWith('Failed to load resource: the server responded') ||
+          !this.#refusals.has(url),
+      )
+      .map(({ text, url }) => `${text} (${url})`);
+  }
+
+  /** Names of the cookies kept for a host. */
+  async cookieNames(host: string): Promise<string[]> {
+    const cookies = await this.context.cookies();
+    return cookies.filter(({ domain }) => domain === host).map(({ name }) => name);
+  }
+
+  async leave(): Promise<void> {
+    await this.context.close();
+  }
+}
+
+/** Types the credentials into the IdP's page that is open, and waits for the page behind the door. */
+export async function typeCredentials(
+  page: Page,
+  plane: Plane,
+  login: 'ada' | 'grace' = 'ada',
+): Promise<void> {
+  await page.getByLabel('User name').fill(login);
+  await page.getByLabel('Password').fill(plane.password(login));
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.waitForURL((url) => url.origin === plane.url && url.pathname !== '/callback');
+}
+
+/** Opens an address of the plane in a new tab, and signs in on the way. */
+export async function signIn(visitor: Visitor, plane: Plane, path = '/'): Promise<Page> {
+  const page = await visitor.open(plane.url + path);
+  await typeCredentials(page, plane);
+  return page;
+}
+
+/** Whether the session's state stands on the console's page: its script has asked. */
+export async function waitForConsole(page: Page): Promise<void> {
+  await page.locator('#age').filter({ hasText: /\d/ }).waitFor();
+}

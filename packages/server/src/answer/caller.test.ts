@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest';
+import { isBackground, tellCaller } from './caller.ts';
+
+type Headers = Readonly<Record<string, string>>;
+
+describe('tellCaller', () => {
+  it.each([
+    ['GET', { 'sec-fetch-mode': 'navigate' }, 'a browser says so'],
+    ['HEAD', { 'sec-fetch-mode': 'navigate' }, 'a browser says so'],
+    ['GET', { 'sec-fetch-mode': 'navigate', accept: '*/*' }, 'a browser says so'],
+    [
+      'GET',
+      { 'sec-fetch-mode': 'navigate', 'x-requested-with': 'XMLHttpRequest' },
+      'a browser says so',
+    ],
+    ['GET', { accept: 'text/html' }, 'an older browser'],
+    ['GET', { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }, 'an older browser'],
+    ['HEAD', { accept: 'text/html' }, 'an older browser'],
+  ] as readonly (readonly [string, Headers, string])[])(
+    '%s %j is a navigation (%s)',
+    (method, headers) => {
+      expect(tellCaller({ method, headers })).toBe('navigation');
+    },
+  );
+
+  it.each([
+    ['GET', {}, 'says nothing'],
+    ['GET', { accept: '*/*' }, 'curl'],
+    ['GET', { accept: 'application/json' }, 'an API client'],
+    ['GET', { 'sec-fetch-mode': 'cors', accept: 'text/html' }, 'fetch'],
+    ['GET', { 'sec-fetch-mode': 'no-cors', accept: 'text/html' }, 'an asset'],
+    ['GET', { 'sec-fetch-mode': 'same-origin', accept: 'text/html' }, 'fetch'],
+    ['GET', { 'sec-fetch-mode': 'websocket' }, 'a WebSocket'],
+    ['GET', { 'sec-fetch-mode': '', accept: 'text/html' }, 'a value nobody defined'],
+    [
+      'GET',
+      { accept: 'text/html', 'x-requested-with': 'XMLHttpRequest' },
+      'XHR in an older browser',
+    ],
+    ['GET', { accept: 'text/html', upgrade: 'websocket' }, 'a WebSocket'],
+    ['GET', { 'sec-fetch-mode': 'navigate', upgrade: 'websocket' }, 'a WebSocket'],
+    ['POST', { accept: 'text/html' }, 'a form: redirected, it would lose its body'],
+    ['POST', { 'sec-fetch-mode': 'navigate' }, 'a form'],
+    ['DELETE', { 'sec-fetch-mode': 'navigate' }, 'no read'],
+    ['get', { accept: 'text/html' }, 'methods are case-sensitive'],
+    [
+      'POST',
+      { 'content-type': 'application/json' },
+      'unary Connect without its version, or any API call',
+    ],
+  ] as readonly (readonly [string, Headers, string])[])(
+    '%s %j is a program (%s)',
+    (method, headers) => {
+      expect(tellCaller({ method, headers })).toBe('program');
+    },
+  );
+
+  it.each([
+    'application/grpc',
+    'application/grpc+proto',
+    'application/grpc-web+proto',
+    'application/grpc-web-text',
+  ])('content type %s is gRPC, whatever else is said', (contentType) => {
+    const headers = {
+      'content-type': contentType,
+      'sec-fetch-mode': 'navigate',
+      accept: 'text/html',
+      'connect-protocol-version': '1',
+    };
+    expect(tellCaller({ method: 'POST', headers })).toBe('grpc');
+    expect(tellCaller({ method: 'GET', headers })).toBe('grpc');
+  });
+
+  it.each([
+    { 'connect-protocol-version': '1', 'content-type': 'application/json' },
+    { 'connect-protocol-version': '1', 'content-type': 'application/proto' },
+    { 'content-type': 'application/connect+proto' },
+    { 'connect-protocol-version': '1', accept: 'text/html' },
+  ])('%j is a Connect call', (headers) => {
+    expect(tellCaller({ method: 'POST', headers })).toBe('connect');
+  });
+});
+
+describe('isBackground', () => {
+  it.each([
+    ['GET', { 'sec-fetch-mode': 'cors' }],
+    ['GET', { 'sec-fetch-mode': 'no-cors' }],
+    ['GET', { 'sec-fetch-mode': 'websocket' }],
+    ['GET', { 'x-requested-with': 'XMLHttpRequest' }],
+    ['GET', { upgrade: 'websocket' }],
+    ['GET', { 'content-type': 'application/grpc' }],
+    ['GET', { 'connect-protocol-version': '1' }],
+    ['POST', {}],
+  ] as readonly (readonly [string, Headers])[])(
+    '%s %j was not made by a person',
+    (method, headers) => {
+      expect(isBackground({ method, headers })).toBe(true);
+    },
+  );
+
+  it.each([
+    ['GET', {}],
+    ['HEAD', {}],
+    ['GET', { accept: '*/*' }],
+    ['GET', { accept: 'application/json' }],
+    ['GET', { accept: 'text/html' }],
+    ['GET', { 'sec-fetch-mode': 'navigate' }],
+    ['POST', { 'sec-fetch-mode': 'navigate' }],
+  ] as readonly (readonly [string, Headers])[])(
+    '%s %j may have been: /login answers it with 302',
+    (method, headers) => {
+      expect(isBackground({ method, headers })).toBe(false);
+    },
+  );
+});

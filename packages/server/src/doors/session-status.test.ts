@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { Clock, NOON } from '../testing/clock.ts';
+import { ADA, ADA_SIGNS_IN } from '../testing/people.ts';
+import type { CheckRequest } from '../verdict/check-request.ts';
+import { prepareIdentity } from '../verdict/identity.ts';
+import type { Admitted, Verdict } from '../verdict/verdict.ts';
+import { createSessionStatus } from './session-status.ts';
+
+const REQUEST: CheckRequest = { method: 'GET', headers: {}, rawHeaders: [], transport: 'http' };
+
+function admit(more: Partial<Admitted> = {}): Admitted {
+  const { principal, claims } = ADA_SIGNS_IN;
+  const identity = prepareIdentity({ principal, user: ADA, claims }, []);
+  if (identity === 'claims_overflow') throw new Error(identity);
+  const session = {
+    id: 1,
+    createdAt: NOON - 90_500,
+    endsAt: NOON + 60_999,
+    absoluteEnd: NOON + 999_999,
+  };
+  return { outcome: 'admitted', identity, session, setCookie: undefined, ...more };
+}
+
+async function ask(verdict: Verdict) {
+  const status = createSessionStatus({
+    check: () => verdict,
+    publicOrigin: 'https://flow.example',
+    now: new Clock().now,
+  });
+  const response = await status(REQUEST);
+  expect(response.headers.get('cache-control')).toBe('no-store');
+  expect(response.headers.get('x-accel-expires')).toBe('0');
+  return { status: response.status, headers: response.headers, body: await response.text() };
+}
+
+describe('GET /auth/session', () => {
+  it('tells age and remaining time of a session in whole seconds, and nothing of who it is', async () => {
+    const { status, headers, body } = await ask(admit());
+    expect(status).toBe(200);
+    expect(JSON.parse(body)).toEqual({ authenticated: true, age: 90, expires_in: 60 });
+    expect(headers.get('set-cookie')).toBeNull();
+    expect([...headers.keys()].filter((name) => name.startsWith('x-user-'))).toEqual([]);
+  });
+
+  it('slides the cookie when it is time to', async () => {
+    expect((await ask(admit({ setCookie: 'name=value' }))).headers.get('set-cookie')).toBe(
+      'name=value',
+    );
+  });
+
+  it.each([
+    ['refused', { outcome: 'refused', reason: 'no_credential' }],
+    ['refused by the rules', { outcome: 'refused', reason: 'not_allowed', user: ADA }],
+    ['admitted by a bearer, which is no session', admit({ session: undefined })],
+  ] as readonly (readonly [string, Verdict])[])(
+    'says where to sign in to somebody who is %s',
+    async (_, verdict) => {
+      const { status, body } = await ask(verdict);
+      expect(status).toBe(200);
+      expect(JSON.parse(body)).toEqual({
+        authenticated: false,
+        login_url: 'https://flow.example/login',
+      });
+    },
+  );
+
+  it('says 503 and not "signed out" when nobody can tell', async () => {
+    const { status, headers, body } = await ask({
+      outcome: 'undecided',
+      reason: 'store_unavailable',
+      retryAfterSeconds: 3,
+    });
+    expect(status).toBe(503);
+    expect(headers.get('retry-after')).toBe('3');
+    expect(JSON.parse(body)).toEqual({ reason: 'store_unavailable' });
+  });
+});

@@ -1,0 +1,52 @@
+/**
+ * A session store that counts, and can be taken down or held up.
+ *
+ * @module
+ */
+
+import { SallyportError } from '@sallyport/protocol';
+import type { SessionStore, StoredSession } from '../session/session-store.ts';
+
+/** What a store that is down says. */
+export const DOWN: SallyportError = new SallyportError('SP_STORE_UNAVAILABLE', {
+  component: 'store:test',
+  retryAfterSeconds: 7,
+});
+
+/** Stands in front of another store. */
+export class WatchedStore implements SessionStore {
+  reads = 0;
+  isDown = false;
+  /** A read waits for this after it has its answer. */
+  held: Promise<void> | undefined;
+  readonly touches: (readonly [id: number, at: number])[] = [];
+  readonly #store: SessionStore;
+
+  constructor(store: SessionStore) {
+    this.#store = store;
+  }
+
+  readonly create: SessionStore['create'] = (...call) => this.#up().create(...call);
+  readonly revoke: SessionStore['revoke'] = (...call) => this.#up().revoke(...call);
+  readonly claimOnce: SessionStore['claimOnce'] = (...call) => this.#up().claimOnce(...call);
+  readonly sweep: SessionStore['sweep'] = (...call) => this.#up().sweep(...call);
+  readonly revocations: SessionStore['revocations'] = () => this.#up().revocations();
+  readonly close: SessionStore['close'] = () => this.#store.close();
+
+  async read(id: number): Promise<StoredSession | undefined> {
+    this.reads += 1;
+    const stored = await this.#up().read(id);
+    await this.held;
+    return stored;
+  }
+
+  async touch(id: number, at: number): Promise<void> {
+    this.touches.push([id, at]);
+    await this.#up().touch(id, at);
+  }
+
+  #up(): SessionStore {
+    if (this.isDown) throw DOWN;
+    return this.#store;
+  }
+}
