@@ -140,7 +140,7 @@ describe('Cookies nobody was given', () => {
             };
           case 'slot':
             return { cookie: `core_login_${1 + (at % 3)}=${cookie}`, state };
-          default:
+          case 'other':
             return { cookie: `core_login_0=${other?.cookie}`, state };
         }
       });

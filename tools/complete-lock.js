@@ -61,7 +61,7 @@ for (const [path, owner] of Object.entries(lock.packages)) {
   }
 }
 lock.packages = Object.fromEntries(
-  Object.entries(lock.packages).sort(([a], [b]) => (a < b ? -1 : 1)),
+  Object.entries(lock.packages).toSorted(([a], [b]) => (a < b ? -1 : 1)),
 );
 writeFileSync(FILE, `${JSON.stringify(lock, null, 2)}\n`);
 console.log(`package-lock.json: ${added} platform packages added`);

@@ -136,8 +136,8 @@ const HIDDEN_COOKIES: Readonly<Record<ForwardCredential, string | undefined>> = 
  * @returns Content by file name.
  *
  * @throws {TypeError} When a name is not of the one harmless shape its kind has, when no group matches
- *   `/`, or when a protected path lies below an open one: nginx would find the open one for another
- *   spelling of it.
+ *   `/`, when a path stands twice, or when a protected path lies below an open one: nginx would find
+ *   the open one for another spelling of it.
  */
 export function renderNginxRecipe(options: RecipeOptions): ReadonlyMap<string, string> {
   const routes = options.routes.filter(({ transport }) => transport === 'http');
@@ -157,7 +157,7 @@ export function renderNginxRecipe(options: RecipeOptions): ReadonlyMap<string, s
   ].map((name) => harmless('header', name));
   const catchAll = routes.find(({ matches }) => matches.includes('/'));
   if (catchAll?.protected !== true) throw new TypeError('no protected group matches /');
-  refuseProtectedBelowOpen(routes);
+  refuseAmbiguous(routes);
 
   const files = new Map([
     ['check.conf', renderCheck()],
@@ -308,9 +308,7 @@ function renderRoutes(routes: readonly RouteGroup[], catchAll: RouteGroup): stri
     const locations = [...group.matches]
       .map((path) => harmless('path', path))
       .sort()
-      .flatMap((path) =>
-        path === '/' ? ['^~ /'] : [`= ${path}`, `^~ ${path}/`],
-      );
+      .flatMap((path) => (path === '/' ? ['^~ /'] : [`= ${path}`, `^~ ${path}/`]));
     const width = Math.max(...locations.map((location) => location.length));
     return `\n# ${harmless('group', group.name)}\n${locations
       .map((location) => `location ${location.padEnd(width)} { ${serve(group)} }\n`)
@@ -341,7 +339,10 @@ function fileOf(group: RouteGroup): string {
   return `${group.protected ? 'protected' : 'open'}-${group.forwardCredential}.conf`;
 }
 
-function refuseProtectedBelowOpen(routes: readonly RouteGroup[]): void {
+function refuseAmbiguous(routes: readonly RouteGroup[]): void {
+  const all = routes.flatMap(({ matches }) => matches);
+  const repeated = all.find((path, index) => all.indexOf(path) !== index);
+  if (repeated !== undefined) throw new TypeError(`${repeated} stands twice`);
   const paths = (isProtected: boolean) =>
     routes
       .filter((group) => group.protected === isProtected)

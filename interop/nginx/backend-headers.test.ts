@@ -147,10 +147,13 @@ describe.skipIf(NGINX.isLeftOut)('nginx: what reaches a backend', () => {
     expect(seen.headers['x-request-id']).toMatch(/^[0-9a-f]{32}$/);
   });
 
-  it.each(['evil.example', 'localhost:1'])('is the public host, whatever Host says: %s', async (host) => {
-    const { headers } = await ask({ host, cookie: `core_session=${session}` });
-    expect(headers.host).toBe(new URL(platform.url).host);
-  });
+  it.each(['evil.example', 'localhost:1'])(
+    'is the public host, whatever Host says: %s',
+    async (host) => {
+      const { headers } = await ask({ host, cookie: `core_session=${session}` });
+      expect(headers.host).toBe(new URL(platform.url).host);
+    },
+  );
 
   it.each([
     ['the session alone', 'core_session=S', undefined],
@@ -162,11 +165,21 @@ describe.skipIf(NGINX.isLeftOut)('nginx: what reaches a backend', () => {
     ['much white space', 'a=1;  \tcore_session = S ; b=2', 'a=1; b=2'],
     ['every prefix', '__Host-core_session=x; __Secure-core_session=y; core_session=S; b=2', 'b=2'],
     ['a session of each prefix for attempts', '__Host-core_login_1=x; core_session=S; c=', 'c='],
-    ['names that only look alike', 'xcore_session=1; core_session=S; core_sessions=2; core_login_4=3; Core_Session=4', 'xcore_session=1; core_sessions=2; core_login_4=3; Core_Session=4'],
-    ['values that look like a name', 'a=core_session=1; core_session=S; b="core_session"', 'a=core_session=1; b="core_session"'],
+    [
+      'names that only look alike',
+      'xcore_session=1; core_session=S; core_sessions=2; core_login_4=3; Core_Session=4',
+      'xcore_session=1; core_sessions=2; core_login_4=3; Core_Session=4',
+    ],
+    [
+      'values that look like a name',
+      'a=core_session=1; core_session=S; b="core_session"',
+      'a=core_session=1; b="core_session"',
+    ],
     ['an empty session before', 'core_session=; core_session=S; a=1', 'a=1'],
   ])('is every cookie but ours: %s', async (_, cookie, kept) => {
-    const seen = await ask({ cookie: cookie.replace('=S', `=${session}`).replace('= S', `= ${session}`) });
+    const seen = await ask({
+      cookie: cookie.replace('=S', `=${session}`).replace('= S', `= ${session}`),
+    });
     expect(seen.headers.cookie).toBe(kept);
   });
 
@@ -253,21 +266,26 @@ describe.skipIf(NGINX.isLeftOut)('nginx: what reaches the check', () => {
   it.each([
     ['of known length', { 'content-length': '11' }, 'secret-body'],
     ['in chunks', { 'transfer-encoding': 'chunked' }, 'b\r\nsecret-body\r\n0\r\n\r\n'],
-  ])('is one HEAD without the body %s, which only an admitted request loses', async (_, headers, body) => {
-    const browser = new Browser();
-    await platform.signIn(browser);
-    platform.arrived();
-    const cookie = `core_session=${browser.cookie('localhost', 'core_session')}`;
-    const lines = Object.entries({ ...headers, cookie, host: 'localhost', connection: 'close' });
-    const sent = `POST /org HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`;
-    expect(await sendRaw(platform.url, sent)).toMatch(/^HTTP\/1\.1 200 /);
-    expect(checks()).toHaveLength(1);
-    const [check] = checks();
-    expect(check).toMatchObject({ method: 'HEAD', body: '' });
-    expect(check?.headers).not.toHaveProperty('content-length');
-    expect(check?.headers).not.toHaveProperty('transfer-encoding');
-    expect(platform.backend('organizations').seen.map((seen) => seen.body)).toEqual(['secret-body']);
-  });
+  ])(
+    'is one HEAD without the body %s, which only an admitted request loses',
+    async (_, headers, body) => {
+      const browser = new Browser();
+      await platform.signIn(browser);
+      platform.arrived();
+      const cookie = `core_session=${browser.cookie('localhost', 'core_session')}`;
+      const lines = Object.entries({ ...headers, cookie, host: 'localhost', connection: 'close' });
+      const sent = `POST /org HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`;
+      expect(await sendRaw(platform.url, sent)).toMatch(/^HTTP\/1\.1 200 /);
+      expect(checks()).toHaveLength(1);
+      const [check] = checks();
+      expect(check).toMatchObject({ method: 'HEAD', body: '' });
+      expect(check?.headers).not.toHaveProperty('content-length');
+      expect(check?.headers).not.toHaveProperty('transfer-encoding');
+      expect(platform.backend('organizations').seen.map((seen) => seen.body)).toEqual([
+        'secret-body',
+      ]);
+    },
+  );
 
   it('is the method and the address of the request, and no forwarded name of the client', async () => {
     await exchange(`${platform.url}/org?x=%2F&y`, {

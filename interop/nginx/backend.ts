@@ -6,9 +6,9 @@
 
 import {
   createServer,
+  request as httpRequest,
   type IncomingHttpHeaders,
   type IncomingMessage,
-  request as httpRequest,
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -56,7 +56,9 @@ export async function startGate(
   cpSync(RECIPE_FOLDER, join(prefix.path, 'sallyport'), { recursive: true });
   for (const [name, content] of files) prefix.write(join('sallyport', name), content);
   const routes = readFileSync(join(prefix.path, 'sallyport', 'routes.conf'), 'utf8');
-  const names = [...new Set([...routes.matchAll(/http:\/\/sallyport_([a-z-]+)/g)].map(([, name = '']) => name))];
+  const names = [
+    ...new Set([...routes.matchAll(/http:\/\/sallyport_([a-z-]+)/g)].map(([, name = '']) => name)),
+  ];
   const backends = new Map<string, Backend>();
   for (const name of names)
     backends.set(name, await startBackend(name === 'admin' ? admin : undefined));

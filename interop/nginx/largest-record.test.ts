@@ -18,7 +18,8 @@ describe.skipIf(NGINX.isLeftOut)('nginx: the largest accepted record', () => {
   beforeAll(async () => {
     platform = await startPlatform('claimHeaders: [groups]\n');
     const { idp } = platform.service;
-    idp.forge = (forgery) => idp.honest({ ...forgery, claims: { ...forgery.claims, sub: SUBJECT } });
+    idp.forge = (forgery) =>
+      idp.honest({ ...forgery, claims: { ...forgery.claims, sub: SUBJECT } });
   });
   afterAll(() => platform.stop());
 

@@ -61,19 +61,25 @@ describe.skipIf(NGINX.isLeftOut)('nginx: refusals of the check', () => {
     ['X-Requested-With', 'GET', { accept: 'text/html', 'x-requested-with': 'XMLHttpRequest' }, 401],
     ['a POST that accepts text/html', 'POST', { accept: 'text/html' }, 401],
     ['a navigation by POST', 'POST', { 'sec-fetch-mode': 'navigate' }, 401],
-  ] as const)('answers %s of nobody with the redirect or 401 it needs', async (_, method, headers, status) => {
-    const refused = await exchange(platform.url + API, { method, headers });
-    expect(refused.status).toBe(status);
-    expect(refused.location).toBe(
-      status === 302 ? `${platform.url}/login?redirect_url=%2Forg%2Flist` : undefined,
-    );
-    expect(platform.arrived()).toEqual([]);
-  });
+  ] as const)(
+    'answers %s of nobody with the redirect or 401 it needs',
+    async (_, method, headers, status) => {
+      const refused = await exchange(platform.url + API, { method, headers });
+      expect(refused.status).toBe(status);
+      expect(refused.location).toBe(
+        status === 302 ? `${platform.url}/login?redirect_url=%2Forg%2Flist` : undefined,
+      );
+      expect(platform.arrived()).toEqual([]);
+    },
+  );
 
-  it.each(['.html', '.png', '.js'])('keeps the type of a refusal for a path that ends in %s', async (ending) => {
-    const refused = await exchange(`${platform.url}/org/x${ending}`);
-    expect(refused.headers['content-type']).toBe('application/problem+json');
-  });
+  it.each(['.html', '.png', '.js'])(
+    'keeps the type of a refusal for a path that ends in %s',
+    async (ending) => {
+      const refused = await exchange(`${platform.url}/org/x${ending}`);
+      expect(refused.headers['content-type']).toBe('application/problem+json');
+    },
+  );
 
   it('refuses a cookie with one character changed, and admits the right one', async () => {
     const value = visitor.cookie('localhost', 'core_session') ?? '';
@@ -87,7 +93,11 @@ describe.skipIf(NGINX.isLeftOut)('nginx: refusals of the check', () => {
   it('answers the write of another site with 403, although the cookie is right', async () => {
     const cookie = `core_session=${visitor.cookie('localhost', 'core_session')}`;
     const write = (headers: Readonly<Record<string, string>>) =>
-      exchange(platform.url + API, { method: 'POST', body: 'x=1', headers: { cookie, ...headers } });
+      exchange(platform.url + API, {
+        method: 'POST',
+        body: 'x=1',
+        headers: { cookie, ...headers },
+      });
     expect((await write({ origin: platform.url })).status).toBe(200);
     expect(platform.arrived()).toEqual([`organizations ${API}`]);
     for (const headers of [
@@ -256,17 +266,19 @@ describe.skipIf(NGINX.isLeftOut)('nginx: the slide of the session cookie', () =>
     expect(received.setCookies).toEqual([SLIDE]);
   });
 
-  it.each([[401, {}], [302, NAVIGATION], [403, {}], [403, NAVIGATION]] as const)(
-    'is kept on a refusal with %d',
-    async (status, headers) => {
-      const verdict = status === 403 ? 403 : 401;
-      gate.backend('admin').answer = (_, res) =>
-        res.writeHead(verdict, { 'set-cookie': SLIDE, location: `${gate.url}/login` }).end();
-      const received = await exchange(gate.url + API, { headers });
-      expect(received.status).toBe(status);
-      expect(received.setCookies).toEqual([SLIDE]);
-    },
-  );
+  it.each([
+    [401, {}],
+    [302, NAVIGATION],
+    [403, {}],
+    [403, NAVIGATION],
+  ] as const)('is kept on a refusal with %d', async (status, headers) => {
+    const verdict = status === 403 ? 403 : 401;
+    gate.backend('admin').answer = (_, res) =>
+      res.writeHead(verdict, { 'set-cookie': SLIDE, location: `${gate.url}/login` }).end();
+    const received = await exchange(gate.url + API, { headers });
+    expect(received.status).toBe(status);
+    expect(received.setCookies).toEqual([SLIDE]);
+  });
 
   it('is absent where the check sets none, whatever the client sends', async () => {
     gate.backend('admin').answer = (_, res) => res.writeHead(401).end();

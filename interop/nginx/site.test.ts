@@ -32,177 +32,216 @@ const [INSTALL = '', RELOAD = '', CHECK = '', GENERATE = ''] = [
 
 const isLeftOut = [NGINX, CURL, OPENSSL].some((part) => part.isLeftOut);
 
-describe.skipIf(isLeftOut)('nginx, curl, openssl: the example site, installed as its README says', () => {
-  let prefix: Prefix;
-  let nginx: RunningNginx;
-  let service: Service;
-  let admin: Backend;
-  let consoleBackend: Backend;
-  let port: number;
-  let certificate: string;
-  let cookie: string;
+describe.skipIf(isLeftOut)(
+  'nginx, curl, openssl: the example site, installed as its README says',
+  () => {
+    let prefix: Prefix;
+    let nginx: RunningNginx;
+    let service: Service;
+    let admin: Backend;
+    let consoleBackend: Backend;
+    let port: number;
+    let certificate: string;
+    let cookie: string;
 
-  /** Runs commands; not synchronously, because the backends they talk to run in this process. */
-  const bash = async (commands: string) => {
-    const child = spawn('bash', ['-euc', commands], {
-      cwd: ROOT,
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, CURL_CA_BUNDLE: join(prefix.path, 'tls/platform.crt') },
-    });
-    const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
-    const [stdout, stderr, status] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
-    return { stdout, stderr, status };
-  };
-  /** A README's commands with its two variables as they are here. */
-  const here = (commands: string) =>
-    `etc=${prefix.path}; host=localhost\n${commands.replace(/^(?:etc|host)=.*\n/gm, '')}`;
-
-  beforeAll(async () => {
-    prefix = createPrefix();
-    prefix.write('tls/.keep', '');
-    prefix.write('conf.d/.keep', '');
-    port = await freePort();
-    execFileSync(
-      requirePart(OPENSSL),
-      ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2']
-        .concat(['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'])
-        .concat(['-keyout', 'platform.key', '-out', 'platform.crt']),
-      { cwd: join(prefix.path, 'tls'), stdio: 'ignore' },
-    );
-    certificate = readFileSync(join(prefix.path, 'tls/platform.crt'), 'utf8');
-    service = await startService({ PUBLIC_URL: `https://localhost:${port}` });
-    [admin, consoleBackend] = await Promise.all([
-      startBackend(createAdminService(service.url)),
-      startBackend(),
-    ]);
-    const visitor = new Browser();
-    await service.signIn(visitor);
-    cookie = `__Host-core_session=${visitor.cookie('localhost', '__Host-core_session')}`;
-
-    expect(await bash(here(INSTALL))).toMatchObject({ status: 0, stderr: '' });
-    const site = join(prefix.path, 'conf.d/sallyport.conf');
-    writeFileSync(
-      site,
-      readFileSync(site, 'utf8')
-        .replaceAll('443', `127.0.0.1:${port}`)
-        .replaceAll('/etc/nginx/', `${prefix.path}/`)
-        .replace('127.0.0.1:8080', new URL(admin.url).host)
-        .replace('127.0.0.1:8081', new URL(consoleBackend.url).host)
-        .replace('public_host   localhost;', `public_host localhost:${port};`),
-    );
-    nginx = await startNginx(prefix, HTTP);
-  });
-  afterAll(async () => {
-    await nginx.stop();
-    await Promise.all([admin.close(), consoleBackend.close(), service.stop()]);
-    prefix.remove();
-  });
-
-  const get = (path: string, headers: Readonly<Record<string, string>>, servername = 'localhost') =>
-    new Promise<number | undefined>((resolve, reject) => {
-      const sent = request(
-        { host: '127.0.0.1', port, servername, ca: certificate, path, headers: { host: 'localhost', ...headers } },
-        (response) => {
-          response.resume();
-          resolve(response.statusCode);
+    /** Runs commands; not synchronously, because the backends they talk to run in this process. */
+    const bash = async (commands: string) => {
+      const child = spawn('bash', ['-euc', commands], {
+        cwd: ROOT,
+        stdio: ['ignore', 'pipe', 'pipe'],
+        env: {
+          ...process.env,
+          CURL_CA_BUNDLE: join(prefix.path, 'tls/platform.crt'),
+          NO_PROXY: '*',
         },
+      });
+      const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+      const [stdout, stderr, status] = await Promise.all([
+        text(child.stdout),
+        text(child.stderr),
+        ended,
+      ]);
+      return { stdout, stderr, status };
+    };
+    /** A README's commands with its two variables as they are here. */
+    const here = (commands: string) =>
+      `etc=${prefix.path}; host=localhost\n${commands.replace(/^(?:etc|host)=.*\n/gm, '')}`;
+
+    beforeAll(async () => {
+      prefix = createPrefix();
+      prefix.write('tls/.keep', '');
+      prefix.write('conf.d/.keep', '');
+      port = await freePort();
+      execFileSync(
+        requirePart(OPENSSL),
+        [
+          'req',
+          '-x509',
+          '-newkey',
+          'ec',
+          '-pkeyopt',
+          'ec_paramgen_curve:P-256',
+          '-nodes',
+          '-days',
+          '2',
+        ]
+          .concat(['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'])
+          .concat(['-keyout', 'platform.key', '-out', 'platform.crt']),
+        { cwd: join(prefix.path, 'tls'), stdio: 'ignore' },
       );
-      sent.on('error', reject);
-      sent.end();
+      certificate = readFileSync(join(prefix.path, 'tls/platform.crt'), 'utf8');
+      service = await startService({ PUBLIC_URL: `https://localhost:${port}` });
+      [admin, consoleBackend] = await Promise.all([
+        startBackend(createAdminService(service.url)),
+        startBackend(),
+      ]);
+      const visitor = new Browser();
+      await service.signIn(visitor);
+      cookie = `__Host-core_session=${visitor.cookie('localhost', '__Host-core_session')}`;
+
+      expect(await bash(here(INSTALL))).toMatchObject({ status: 0, stderr: '' });
+      const site = join(prefix.path, 'conf.d/sallyport.conf');
+      writeFileSync(
+        site,
+        readFileSync(site, 'utf8')
+          .replaceAll('443', `127.0.0.1:${port}`)
+          .replaceAll('/etc/nginx/', `${prefix.path}/`)
+          .replace('127.0.0.1:8080', new URL(admin.url).host)
+          .replace('127.0.0.1:8081', new URL(consoleBackend.url).host)
+          .replace('public_host   localhost;', `public_host localhost:${port};`),
+      );
+      nginx = await startNginx(prefix, HTTP);
+    });
+    afterAll(async () => {
+      await nginx.stop();
+      await Promise.all([admin.close(), consoleBackend.close(), service.stop()]);
+      prefix.remove();
     });
 
-  it('is accepted by nginx -t without a warning', () => {
-    expect(testConfiguration(prefix, HTTP)).toEqual({
-      ok: true,
-      log: expect.not.stringMatching(/\[(?:warn|error|emerg)\]/),
+    const get = (
+      path: string,
+      headers: Readonly<Record<string, string>>,
+      servername = 'localhost',
+    ) =>
+      new Promise<number | undefined>((resolve, reject) => {
+        const sent = request(
+          {
+            host: '127.0.0.1',
+            port,
+            servername,
+            ca: certificate,
+            path,
+            headers: { host: 'localhost', ...headers },
+          },
+          (response) => {
+            response.resume();
+            resolve(response.statusCode);
+          },
+        );
+        sent.on('error', reject);
+        sent.end();
+      });
+
+    it('is accepted by nginx -t without a warning', () => {
+      expect(testConfiguration(prefix, HTTP)).toEqual({
+        ok: true,
+        log: expect.not.stringMatching(/\[(?:warn|error|emerg)\]/),
+      });
     });
-  });
 
-  it('is reloaded by the commands of the README', async () => {
-    const { status, stderr } = await bash(here(RELOAD).replaceAll('nginx -', `${requirePart(NGINX)} -`));
-    expect(status).toBe(0);
-    expect(stderr).toContain('test is successful');
-  });
-
-  it('answers the checks of the README as it says', async () => {
-    const checks = CHECK.split('\n').filter((line) => line.startsWith('curl'));
-    expect(checks).toHaveLength(5);
-    for (const line of checks) {
-      const said = /# (\d{3})(?:, (\S+))?/.exec(line);
-      const { stdout } = await bash(`${here('')}url=https://$host:${port}\n${line}`);
-      expect(stdout).toMatch(new RegExp(`^HTTP/2 ${said?.[1]} `));
-      if (said?.[2]?.includes('/')) expect(stdout).toContain(said[2]);
-    }
-  });
-
-  it('admits the session of an https address, and cuts its cookie out', async () => {
-    expect(await get('/console', { cookie: `a=1; ${cookie}; b=2` })).toBe(200);
-    const seen = consoleBackend.seen.at(-1);
-    expect(seen?.headers).toMatchObject({
-      cookie: 'a=1; b=2',
-      host: `localhost:${port}`,
-      'x-forwarded-proto': 'https',
-      'x-user-subject': 'ada',
+    it('is reloaded by the commands of the README', async () => {
+      const { status, stderr } = await bash(
+        here(RELOAD).replaceAll('nginx -', `${requirePart(NGINX)} -`),
+      );
+      expect(status).toBe(0);
+      expect(stderr).toContain('test is successful');
     });
-    expect(await get('/console', { cookie: cookie.replace('__Host-', '') })).toBe(401);
-  });
 
-  it('admits over HTTP/2, where cookies come in pieces', async () => {
-    const session = connectHttp2(`https://localhost:${port}`, {
-      ca: certificate,
-      lookup: (_, options, done) =>
-        typeof options === 'object' && options.all === true
-          ? done(null, [{ address: '127.0.0.1', family: 4 }])
-          : done(null, '127.0.0.1', 4),
+    it('answers the checks of the README as it says', async () => {
+      const checks = CHECK.split('\n').filter((line) => line.startsWith('curl'));
+      expect(checks).toHaveLength(5);
+      for (const line of checks) {
+        const said = /# (\d{3})(?:, (\S+))?/.exec(line);
+        const { stdout } = await bash(`${here('')}url=https://$host:${port}\n${line}`);
+        expect(stdout).toMatch(new RegExp(`^HTTP/2 ${said?.[1]} `));
+        if (said?.[2]?.includes('/')) expect(stdout).toContain(said[2]);
+      }
     });
-    const status = await new Promise((resolve, reject) => {
-      session.on('error', reject);
-      const stream = session.request({ ':path': '/console/h2', cookie: ['a=1', cookie, 'b=2'] });
-      stream.on('response', (headers) => resolve(headers[':status']));
-      stream.on('error', reject);
-      stream.resume();
+
+    it('admits the session of an https address, and cuts its cookie out', async () => {
+      expect(await get('/console', { cookie: `a=1; ${cookie}; b=2` })).toBe(200);
+      const seen = consoleBackend.seen.at(-1);
+      expect(seen?.headers).toMatchObject({
+        cookie: 'a=1; b=2',
+        host: `localhost:${port}`,
+        'x-forwarded-proto': 'https',
+        'x-user-subject': 'ada',
+      });
+      expect(await get('/console', { cookie: cookie.replace('__Host-', '') })).toBe(401);
     });
-    session.close();
-    expect(status).toBe(200);
-    expect(consoleBackend.seen.at(-1)).toMatchObject({
-      path: '/console/h2',
-      headers: { cookie: 'a=1; b=2' },
+
+    it('admits over HTTP/2, where cookies come in pieces', async () => {
+      const session = connectHttp2(`https://localhost:${port}`, {
+        ca: certificate,
+        lookup: (_, options, done) =>
+          typeof options === 'object' && options.all === true
+            ? done(null, [{ address: '127.0.0.1', family: 4 }])
+            : done(null, '127.0.0.1', 4),
+      });
+      const status = await new Promise((resolve, reject) => {
+        session.on('error', reject);
+        const stream = session.request({ ':path': '/console/h2', cookie: ['a=1', cookie, 'b=2'] });
+        stream.on('response', (headers) => resolve(headers[':status']));
+        stream.on('error', reject);
+        stream.resume();
+      });
+      session.close();
+      expect(status).toBe(200);
+      expect(consoleBackend.seen.at(-1)).toMatchObject({
+        path: '/console/h2',
+        headers: { cookie: 'a=1; b=2' },
+      });
     });
-  });
 
-  it('answers 502 on the routes of a backend that does not run, to the admitted alone', async () => {
-    expect(await get('/grafana', { cookie })).toBe(502);
-    expect(await get('/grafana', {})).toBe(401);
-  });
+    it('answers 502 on the routes of a backend that does not run, to the admitted alone', async () => {
+      expect(await get('/grafana', { cookie })).toBe(502);
+      expect(await get('/grafana', {})).toBe(401);
+    });
 
-  it('serves no other host', async () => {
-    expect(await get('/openapi', { host: 'other.example' })).toBe(421);
-    expect(await get('/login', { host: 'other.example', cookie })).toBe(421);
-    const { promise, resolve } = Promise.withResolvers<string>();
-    const socket = connectTls({ host: '127.0.0.1', port, servername: 'other.example' });
-    socket.on('secureConnect', () => resolve('connected'));
-    socket.on('error', () => resolve('refused'));
-    expect(await promise).toBe('refused');
-    socket.destroy();
-  });
+    it('serves no other host', async () => {
+      expect(await get('/openapi', { host: 'other.example' })).toBe(421);
+      expect(await get('/login', { host: 'other.example', cookie })).toBe(421);
+      const { promise, resolve } = Promise.withResolvers<string>();
+      const socket = connectTls({ host: '127.0.0.1', port, servername: 'other.example' });
+      socket.on('secureConnect', () => resolve('connected'));
+      socket.on('error', () => resolve('refused'));
+      expect(await promise).toBe('refused');
+      socket.destroy();
+    });
 
-  it('sends the headers of response-headers.conf with what a backend answers', async () => {
-    prefix.write('sallyport/response-headers.conf', 'add_header Strict-Transport-Security max-age=1 always;');
-    expect(testConfiguration(prefix, HTTP).ok).toBe(true);
-    const { status } = await bash(here(RELOAD).replaceAll('nginx -', `${requirePart(NGINX)} -`));
-    expect(status).toBe(0);
-    await expect
-      .poll(async () => (await bash(`curl -si https://localhost:${port}/healthz`)).stdout)
-      .toMatch(/^strict-transport-security: max-age=1\r$/m);
-  });
+    it('sends the headers of response-headers.conf with what a backend answers', async () => {
+      prefix.write(
+        'sallyport/response-headers.conf',
+        'add_header Strict-Transport-Security max-age=1 always;',
+      );
+      expect(testConfiguration(prefix, HTTP).ok).toBe(true);
+      const { status } = await bash(here(RELOAD).replaceAll('nginx -', `${requirePart(NGINX)} -`));
+      expect(status).toBe(0);
+      await expect
+        .poll(async () => (await bash(`curl -si https://localhost:${port}/healthz`)).stdout)
+        .toMatch(/^strict-transport-security: max-age=1\r$/m);
+    });
 
-  it('takes the recipe that the README has generated', async () => {
-    const { status, stderr } = await bash(here(GENERATE).replace('node ', `${process.execPath} `));
-    expect(stderr).toBe('');
-    expect(status).toBe(0);
-    expect(testConfiguration(prefix, HTTP).log).not.toMatch(/\[(?:warn|error|emerg)\]/);
-    const file = readFileSync(join(prefix.path, 'sallyport/protected-none.conf'), 'utf8');
-    for (const header of ['x-user-claim-department $', 'x-own-authorization "', 'x-internal "'])
-      expect(file).toContain(`proxy_set_header ${header}`);
-  });
-});
+    it('takes the recipe that the README has generated', async () => {
+      const { status, stderr } = await bash(
+        here(GENERATE).replace('node ', `${process.execPath} `),
+      );
+      expect(stderr).toBe('');
+      expect(status).toBe(0);
+      expect(testConfiguration(prefix, HTTP).log).not.toMatch(/\[(?:warn|error|emerg)\]/);
+      const file = readFileSync(join(prefix.path, 'sallyport/protected-none.conf'), 'utf8');
+      for (const header of ['x-user-claim-department $', 'x-own-authorization "', 'x-internal "'])
+        expect(file).toContain(`proxy_set_header ${header}`);
+    });
+  },
+);

@@ -106,7 +106,12 @@ describe.skipIf(NGINX.isLeftOut)('nginx: WebSocket and streams', () => {
     };
     const { port } = new URL(platform.url);
     const sent = request(
-      { host: '127.0.0.1', port, path: '/org/events', headers: { cookie, accept: 'text/event-stream' } },
+      {
+        host: '127.0.0.1',
+        port,
+        path: '/org/events',
+        headers: { cookie, accept: 'text/event-stream' },
+      },
       (response) => {
         response.setEncoding('utf8');
         response.once('data', (first: string) => {

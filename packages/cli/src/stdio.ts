@@ -20,6 +20,6 @@ export function createStdio(): Stdio {
   return {
     out: (line) => process.stdout.write(`${line}\n`),
     error: (line) => process.stderr.write(`${line}\n`),
-    isTerminal: process.stdout.isTTY === true,
+    isTerminal: process.stdout.isTTY,
   };
 }

@@ -123,14 +123,17 @@ export function buildConsolePage(view: ConsoleView, idpOrigin: string): ConsoleP
       'referrer-policy': 'same-origin',
     },
     // The style is put in as it is: its hash is over these very characters.
-    body: `${html`<!doctype html>
+    body: [
+      html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <link rel="icon" href="data:,">
 <title>Console – Sallyport</title>
-<style>`}${STYLE}${html`</style>
+<style>`,
+      STYLE,
+      html`</style>
 <script src="/console.js" defer></script>
 </head>
 <body>
@@ -148,6 +151,7 @@ export function buildConsolePage(view: ConsoleView, idpOrigin: string): ConsoleP
 </main>
 </body>
 </html>
-`}`,
+`,
+    ].join(''),
   };
 }

@@ -1,0 +1,270 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { IDENTITY_HEADERS, ROUTE_GROUPS, type RouteGroup } from '@sallyport/protocol';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { exchange } from '../../conformance/wire/exchange.ts';
+import {
+  DEFAULT_RECIPE,
+  RECIPE_FOLDER,
+  type RecipeOptions,
+  renderNginxRecipe,
+} from '../../tools/generate-nginx-recipe.ts';
+import { type Gate, startGate } from './gate.ts';
+import { NGINX } from './nginx.ts';
+
+const committed = (name: string) => readFileSync(new URL(name, RECIPE_FOLDER), 'utf8');
+const HAND_WRITTEN = ['http.conf', 'refusals.conf'];
+
+const CONSOLE: RouteGroup = {
+  name: 'console',
+  transport: 'http',
+  protected: true,
+  backend: 'console',
+  matches: ['/'],
+  forwardCredential: 'none',
+  streaming: false,
+};
+const render = (options: Partial<RecipeOptions>) =>
+  renderNginxRecipe({ ...DEFAULT_RECIPE, ...options });
+const group = (changes: Partial<RouteGroup>): RouteGroup => ({
+  ...CONSOLE,
+  name: 'other',
+  matches: ['/other'],
+  ...changes,
+});
+
+describe('deploy/nginx/sallyport', () => {
+  const rendered = render({});
+
+  it('is what the route groups say', () => {
+    expect(new Map([...rendered.keys()].map((name) => [name, committed(name)]))).toEqual(rendered);
+    expect(readdirSync(RECIPE_FOLDER).sort()).toEqual([...rendered.keys(), ...HAND_WRITTEN].sort());
+  });
+
+  it('has two locations for every HTTP path, and none for gRPC', () => {
+    const http = ROUTE_GROUPS.filter(({ transport }) => transport === 'http');
+    const routes = committed('routes.conf');
+    for (const { matches, backend } of http) {
+      for (const path of matches) {
+        const lines = routes
+          .split('\n')
+          .filter((line) => new RegExp(`^location (?:= ${path}|\\^~ ${path}/?) +\\{`).test(line));
+        expect(lines).toHaveLength(path === '/' ? 1 : 2);
+        for (const line of lines) expect(line).toContain(`proxy_pass http://sallyport_${backend};`);
+      }
+    }
+    expect(routes.match(/^location [=^]/gm)).toHaveLength(
+      http.flatMap(({ matches }) => matches).length * 2 - 1,
+    );
+  });
+
+  it.each(Object.values(IDENTITY_HEADERS))(
+    'sets %s where there is a verdict, and blanks it elsewhere',
+    (name) => {
+      for (const [file, content] of rendered) {
+        const lines = content
+          .split('\n')
+          .filter((line) => line.startsWith(`proxy_set_header ${name} `));
+        if (file.startsWith('protected'))
+          expect(lines).toEqual([expect.stringContaining(' $sallyport_user_')]);
+        if (file.startsWith('open')) expect(lines).toEqual([`proxy_set_header ${name} "";`]);
+      }
+    },
+  );
+
+  it('asks the verdict on every protected path and on no other', () => {
+    for (const [file, content] of rendered)
+      expect(content.includes('\nauth_request /_sallyport/check;\n')).toBe(
+        file.startsWith('protected'),
+      );
+  });
+});
+
+const HARMFUL = [
+  'a\nb',
+  'a\rb',
+  'a b',
+  'a\tb',
+  'a}b',
+  'a{b',
+  'a;b',
+  'a"b',
+  "a'b",
+  'a#b',
+  'a$b',
+  'a\\b',
+  'a*b',
+  'é',
+  '\0',
+];
+
+/** What is harmless and what is not, mixed. */
+const CHARACTER = fc.oneof(
+  { weight: 8, arbitrary: fc.constantFrom(...'aZ0_.~-/:') },
+  { weight: 1, arbitrary: fc.constantFrom(...'\n\r\t {};"\'#$\\*%?&<>|\0') },
+  { weight: 1, arbitrary: fc.string({ minLength: 1, maxLength: 1, unit: 'binary' }) },
+);
+
+describe('the generator of the nginx recipe', () => {
+  it.each(HARMFUL)('writes %j into nginx from no option', (text) => {
+    const slash = `/${text}`;
+    for (const options of [
+      { routes: [CONSOLE, group({ matches: [slash] })] },
+      { routes: [CONSOLE, group({ matches: [`/x${slash}`] })] },
+      { routes: [CONSOLE, group({ backend: text })] },
+      { routes: [CONSOLE, group({ name: text })] },
+      { claims: [text] },
+      { bearerHeaders: [text] },
+      { stripHeaders: [text] },
+    ])
+      expect(() => render(options)).toThrow(TypeError);
+  });
+
+  it.each([
+    '',
+    'api',
+    '/api/',
+    '//api',
+    '/api//v1',
+    '/api/..',
+    '/./api',
+    '/..',
+    '/a/.../b',
+    '/a%2fb',
+  ])('takes %j for no path', (path) => {
+    expect(() => render({ routes: [CONSOLE, group({ matches: [path] })] })).toThrow(TypeError);
+  });
+
+  it('writes no character of any option that nginx gives a meaning', () => {
+    fc.assert(
+      fc.property(fc.string({ minLength: 1, maxLength: 6, unit: CHARACTER }), (text) => {
+        for (const options of [
+          { claims: [], routes: [CONSOLE, group({ matches: [`/${text}`] })] },
+          { claims: [text], routes: [CONSOLE] },
+          { claims: [], routes: [CONSOLE], stripHeaders: [text] },
+        ]) {
+          try {
+            render(options);
+          } catch (cause) {
+            expect(cause).toBeInstanceOf(TypeError);
+            continue;
+          }
+          expect(text).toMatch(/^[\w./:~-]+$/);
+        }
+      }),
+    );
+  });
+
+  it('refuses a table that leaves paths without a group, or all of them open', () => {
+    expect(() => render({ routes: [group({})] })).toThrow('no protected group matches /');
+    expect(() => render({ routes: [{ ...CONSOLE, protected: false }] })).toThrow(TypeError);
+  });
+
+  it('refuses a path that two groups claim', () => {
+    expect(() => render({ routes: [CONSOLE, group({ matches: ['/'] })] })).toThrow('twice');
+    expect(() => render({ routes: [CONSOLE, group({ matches: ['/a', '/a'] })] })).toThrow('twice');
+  });
+
+  it.each([
+    ['/open', '/open/secret'],
+    ['/open', '/OPEN/secret'],
+    ['/Open/x', '/open/X'],
+  ])('refuses the open path %s with the protected path %s below', (open, below) => {
+    const routes = [
+      CONSOLE,
+      group({ matches: [open], protected: false }),
+      group({ matches: [below] }),
+    ];
+    expect(() => render({ routes })).toThrow('lies below');
+    expect(() => render({ routes: routes.slice(0, 2) })).not.toThrow();
+  });
+});
+
+describe.skipIf(NGINX.isLeftOut)(
+  'nginx: a recipe of other route groups, claims and headers',
+  () => {
+    const SENT = {
+      cookie: 'a=1; core_session=S; core_login_0=L; b=2',
+      'core-authorization': 'Bearer one',
+      'x-own-authorization': 'Bearer two',
+      authorization: 'Bearer three',
+      'x-internal': 'client',
+      'x-user-claim-own-claim': 'client',
+      'x-user-claim-groups': 'client',
+    };
+    let gate: Gate;
+    beforeAll(async () => {
+      const admin = group({
+        name: 'admin',
+        backend: 'admin',
+        matches: ['/admin'],
+        forwardCredential: 'all',
+      });
+      const files = render({
+        routes: [
+          CONSOLE,
+          admin,
+          group({
+            name: 'tokens',
+            backend: 'tokens',
+            matches: ['/tokens'],
+            forwardCredential: 'bearer',
+          }),
+          group({
+            name: 'people',
+            backend: 'people',
+            matches: ['/people'],
+            forwardCredential: 'session',
+          }),
+        ],
+        claims: ['own_claim'],
+        bearerHeaders: ['x-own-authorization'],
+        stripHeaders: ['x-internal'],
+      });
+      gate = await startGate(
+        (_, res) => res.writeHead(200, { 'x-user-claim-own-claim': 'mine' }).end(),
+        { files },
+      );
+    });
+    afterAll(() => gate.stop());
+
+    it.each([
+      ['none', 'console', '/', { cookie: 'a=1; b=2' }],
+      ['session', 'people', '/people', { cookie: 'a=1; core_session=S; b=2' }],
+      [
+        'bearer',
+        'tokens',
+        '/tokens',
+        {
+          cookie: 'a=1; b=2',
+          'core-authorization': 'Bearer one',
+          'x-own-authorization': 'Bearer two',
+          authorization: 'Bearer three',
+        },
+      ],
+    ])('forwards of the credentials what the group says: %s', async (_, backend, path, kept) => {
+      expect((await exchange(gate.url + path, { headers: SENT })).status).toBe(200);
+      const { headers } = gate.backend(backend).seen.at(-1) ?? { headers: {} };
+      const names = [
+        'cookie',
+        'core-authorization',
+        'x-own-authorization',
+        'authorization',
+      ] as const;
+      expect(
+        Object.fromEntries(
+          names.flatMap((name) => (name in headers ? [[name, headers[name]]] : [])),
+        ),
+      ).toEqual(kept);
+    });
+
+    it('sends the configured claim, and no header that is to be stripped', async () => {
+      await exchange(`${gate.url}/`, { headers: SENT });
+      const { headers } = gate.backend('console').seen.at(-1) ?? { headers: {} };
+      expect(headers['x-user-claim-own-claim']).toBe('mine');
+      expect(headers).not.toHaveProperty('x-internal');
+      // As the README warns: a claim that the recipe does not name passes.
+      expect(headers['x-user-claim-groups']).toBe('client');
+    });
+  },
+);
