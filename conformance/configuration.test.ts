@@ -286,6 +286,16 @@ describe('Admin service settings', () => {
     expect(JSON.stringify(printed) + stderr).not.toContain('canary-secret');
   });
 
+  it('a secret file that is missing is a problem that names path and key, before anything starts', async () => {
+    const { code, printed } = await check({
+      ...COMPLETE,
+      OIDC_CLIENT_SECRET_FILE: '/nowhere/oidc_client_secret',
+    });
+    expect(code).toBe(1);
+    expect(JSON.stringify(printed.problems)).toContain('/nowhere/oidc_client_secret');
+    expect(JSON.stringify(printed.problems)).toContain('oidc_client_secret');
+  });
+
   it('a port that is taken is said in one sentence', async () => {
     service = await startService();
     const { code, stderr } = await run(['serve', '--port', new URL(service.url).port], COMPLETE);

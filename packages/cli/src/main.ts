@@ -4,6 +4,7 @@
  * @module
  */
 
+import { readFileSync } from 'node:fs';
 import { SallyportError } from '@sallyport/protocol';
 import { describeFailure } from '@sallyport/server';
 import { Command, InvalidArgumentError } from 'commander';
@@ -12,6 +13,7 @@ import { createStdio, EXIT } from './stdio.ts';
 const stdio = createStdio();
 const program = new Command('sallyport')
   .description('Sign-in in front of a self-hosted workflow platform')
+  .version(readVersion())
   .showHelpAfterError()
   .exitOverride((error) => {
     process.exit(error.exitCode === 0 ? EXIT.ok : EXIT.usage);
@@ -93,4 +95,13 @@ function parseUpstream(text: string): string {
     throw new InvalidArgumentError('an upstream is an origin such as http://localhost:3000');
   }
   return url.origin;
+}
+
+function readVersion(): string {
+  const manifest: unknown = JSON.parse(
+    readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
+  );
+  return typeof manifest === 'object' && manifest !== null && 'version' in manifest
+    ? String(manifest.version)
+    : '';
 }

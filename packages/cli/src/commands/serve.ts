@@ -7,12 +7,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   type Config,
-  type ConfigProblem,
   formatConfigProblem,
   type LoadedConfig,
   redactConfig,
+  type SecretFile,
 } from '@sallyport/config';
-import { accept, type Result } from '@sallyport/protocol';
+import { accept } from '@sallyport/protocol';
 import { createDisabledServer, createPinoLog, type Log } from '@sallyport/server';
 import { openClientSecret } from '../client-secret.ts';
 import { createAdmin } from '../create-admin.ts';
@@ -40,20 +40,24 @@ export async function serve(options: ServeOptions, stdio: Stdio): Promise<number
     reportProblems(loaded.error, options.json === true, stdio);
     return EXIT.failure;
   }
-  if (options.check === true) return check(loaded.value, options.json === true, stdio);
-
   const { config, warnings } = loaded.value;
   const log = createPinoLog(config.observe.logLevel, process.stderr);
-  for (const warning of warnings)
-    log('warn', 'configuration', { problem: formatConfigProblem(warning) });
-  const started = config.server.security.useAuth
-    ? startAdmin(config, log)
-    : accept(startDisabled(log));
-  if (!started.ok) {
-    reportProblems([started.error], options.json === true, stdio);
+  const secret = config.server.security.useAuth
+    ? openClientSecret(config.auth.userAuth.openId.clientSecretFile, log)
+    : accept(undefined);
+  if (!secret.ok) {
+    reportProblems([secret.error], options.json === true, stdio);
     return EXIT.failure;
   }
-  const running = started.value;
+  if (options.check === true) {
+    secret.value?.close();
+    return check(loaded.value, options.json === true, stdio);
+  }
+
+  for (const warning of warnings)
+    log('warn', 'configuration', { problem: formatConfigProblem(warning) });
+  const running =
+    secret.value === undefined ? startDisabled(log) : startAdmin(config, secret.value, log);
   const listener = await listenHttp(running.handler, config.listen.port, config.listen.host);
   const host = config.listen.host.includes(':') ? `[${config.listen.host}]` : config.listen.host;
   stdio.out(`ready http://${host}:${listener.port}`);
@@ -70,17 +74,15 @@ interface Running {
   close(): void;
 }
 
-function startAdmin(config: Config, log: Log): Result<Running, ConfigProblem> {
-  const secret = openClientSecret(config.auth.userAuth.openId.clientSecretFile, log);
-  if (!secret.ok) return secret;
-  const admin = createAdmin(config, () => secret.value.current(), createSystemPorts(log));
-  return accept({
+function startAdmin(config: Config, secret: SecretFile, log: Log): Running {
+  const admin = createAdmin(config, () => secret.current(), createSystemPorts(log));
+  return {
     handler: admin.handler,
     close() {
       admin.close();
-      secret.value.close();
+      secret.close();
     },
-  });
+  };
 }
 
 function startDisabled(log: Log): Running {
