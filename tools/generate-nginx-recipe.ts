@@ -259,7 +259,6 @@ include sallyport/response-headers*.conf;
 
 const FORWARD = `
 proxy_headers_hash_max_size 1024;
-proxy_headers_hash_bucket_size 128;
 proxy_http_version 1.1;
 proxy_intercept_errors off;
 proxy_ignore_headers X-Accel-Redirect X-Accel-Buffering;
@@ -278,7 +277,7 @@ function renderCookies(routes: readonly RouteGroup[]): string {
       HIDDEN_COOKIES[forwardCredential] === undefined ? [] : [cookieKind(forwardCredential)],
     ),
   );
-  const maps = [...kinds].sort().map((kind) => {
+  const maps = [...kinds].toSorted().map((kind) => {
     const ours = `[ \\t]*+${COOKIE_PREFIX}${HIDDEN_COOKIES[kind]}[ \\t]*+=`;
     const source = (step: number) =>
       step === 0 ? '$http_cookie' : `$sallyport_cookie_${kind}_${step}`;
@@ -307,7 +306,7 @@ function renderRoutes(routes: readonly RouteGroup[], catchAll: RouteGroup): stri
   const groups = routes.map((group) => {
     const locations = [...group.matches]
       .map((path) => harmless('path', path))
-      .sort()
+      .toSorted()
       .flatMap((path) => (path === '/' ? ['^~ /'] : [`= ${path}`, `^~ ${path}/`]));
     const width = Math.max(...locations.map((location) => location.length));
     return `\n# ${harmless('group', group.name)}\n${locations

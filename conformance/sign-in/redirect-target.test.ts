@@ -17,6 +17,8 @@ const BATCH = 100;
 const PAYLOADS: Readonly<Record<string, readonly string[]>> = {
   slashes: [
     '//evil.example',
+    '//GOOD/',
+    '/\\GOOD/',
     '///evil.example',
     '////evil.example/..',
     '/./\\evil.example',

@@ -162,20 +162,25 @@ describe('Tabs of one browser', () => {
       const first = round(locations);
       await oneWaits;
       while (first.answered.length + waiting < count) await browser.step(`${service.url}/healthz`);
-      const restarted = first.answered.map((received) => nextAddress(received) ?? '');
-      const second = round(restarted.filter((next) => next.startsWith(service.idp.issuer)));
-      while (second.answered.length + waiting < count) await browser.step(`${service.url}/healthz`);
+      const restarted = first.answered
+        .map((received) => nextAddress(received) ?? '')
+        .filter((next) => next.startsWith(service.idp.issuer));
+      waiting = 0;
+      const second = round(restarted);
+      while (second.answered.length + waiting < restarted.length)
+        await browser.step(`${service.url}/healthz`);
       release();
+      const isRestarted = (received: Received) =>
+        restarted.includes(nextAddress(received) ?? 'no address');
+      const answers = [
+        ...(await Promise.all(first.all)).filter((received) => !isRestarted(received)),
+        ...(await Promise.all(second.all)),
+      ];
       const ended: (string | undefined)[] = [];
-      for (const received of await Promise.all([...first.all, ...second.all])) {
-        const next = nextAddress(received);
-        if (next?.startsWith(service.idp.issuer) === true) continue;
-        const isOnward = next?.includes('/login') === true;
-        ended.push(
-          isOnward
-            ? (await browser.step(new URL(next, service.url).href)).location
-            : (next ?? `page with status ${received.status}`),
-        );
+      for (const received of answers) {
+        const next = new URL(nextAddress(received) ?? '/no-address', service.url).href;
+        const isOnTheWay = next.startsWith(service.idp.issuer) || next.includes('/login');
+        ended.push(isOnTheWay ? (await service.finish(browser, next)).location : next);
       }
       expect(new Set(ended)).toEqual(new Set(wanted.map((path) => service.url + path)));
       expect(ended).toHaveLength(count);

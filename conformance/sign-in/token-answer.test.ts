@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { honestAnswer, type Lie, type TokenAnswer } from '../wire/attacker-idp.ts';
 import { Browser } from '../wire/browser.ts';
+import { signed } from '../wire/forge.ts';
 import { type Service, startService } from '../wire/platform.ts';
 import {
   askMe,
@@ -206,6 +207,21 @@ describe('An IdP that answers', () => {
       ['with over 1 MiB', { userInfo: { padding: 'x'.repeat(MIB) } }],
     ])('%s: a page, no session, and the next sign-in goes through', async (_, lie) => {
       await refused(lie, 'idp_unreachable');
+    });
+
+    it('which adds to what the id_token says of somebody, and changes none of it', async () => {
+      const { browser } = await signIn({
+        forge: signed({
+          name: 'Ada of the id_token',
+          email: 'ada@example.test',
+          email_verified: true,
+        }),
+        userInfo: { name: 'Root', email: 'root@example.test', given_name: 'Ada' },
+      });
+      const { headers, body } = await browser.step(`${service.url}/me`);
+      expect(headers['x-user-name']).toBe('Ada of the id_token');
+      expect(headers['x-user-email']).toBe('ada@example.test');
+      expect(JSON.parse(body)).toMatchObject({ givenName: 'Ada' });
     });
 
     it('which decides nothing that the id_token has said: issuer, subject, times', async () => {

@@ -102,6 +102,8 @@ export class Browser {
       const next = nextAddress(received);
       if (next === undefined) return received;
       if (hops === REDIRECTS_MAX) throw new Error(`redirects without end, last to ${next}`);
+      const pauseMs = pauseBefore(received);
+      if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
       received = await this.step(new URL(next, received.url).href);
     }
   }
@@ -135,11 +137,19 @@ export class Browser {
   }
 }
 
-/** Where a browser would go on to by itself: a redirect's Location, or a page's Refresh header. */
-export function nextAddress({ status, location, headers }: Received): string | undefined {
+/** Where a browser would go on to by itself: a redirect's Location, or what a page's Refresh header names. */
+export function nextAddress({ status, location, headers, url }: Received): string | undefined {
   if (status >= 301 && status <= 308 && status !== 304) return location;
   const refresh = headers['refresh'];
-  return typeof refresh === 'string' ? /^\d+; ?url=(.*)$/i.exec(refresh)?.[1] : undefined;
+  if (typeof refresh !== 'string') return undefined;
+  // Without an address a page loads itself again.
+  return /^\d+; ?url=(.*)$/i.exec(refresh)?.[1] ?? url;
+}
+
+/** Milliseconds a browser waits before it goes on. */
+function pauseBefore({ headers }: Received): number {
+  const { refresh } = headers;
+  return typeof refresh === 'string' ? Number.parseInt(refresh, 10) * 1_000 : 0;
 }
 
 /** The first form of a page: where it goes, and what its hidden fields hold. */

@@ -47,14 +47,14 @@ describe.skipIf(CHROMIUM.isLeftOut).each([
   let browser: Browser;
   let foreign: ForeignSite;
   let visitor: Visitor;
+  /** The tab in which the person looks at the foreign page. */
+  let page: Page;
   beforeAll(async () => {
-    [plane, browser, foreign] = await Promise.all([
-      startPlane(),
-      launchChromium(),
-      startForeignSite(host),
-    ]);
+    browser = await launchChromium();
+    [plane, foreign] = await Promise.all([startPlane(), startForeignSite(host)]);
     visitor = await Visitor.arrive(browser);
     await signIn(visitor, plane);
+    page = await visitor.context.newPage();
   });
   afterAll(async () => {
     await browser.close();
@@ -63,30 +63,35 @@ describe.skipIf(CHROMIUM.isLeftOut).each([
 
   it.each(ATTACKS)('signs nobody out by %s', async (_attack, path, markup) => {
     const before = await visitor.context.cookies(plane.url);
-    const page = await visitor.context.newPage();
-    const request = await attack(page, path, markup);
+    const request = await attack(path, markup);
     expect(ANSWERED).toContain(request.failure()?.errorText);
     expect(await visitor.context.cookies(plane.url)).toEqual(before);
     await page.goto(`${plane.url}/console/still-here`);
     expect(page.url()).toBe(`${plane.url}/console/still-here`);
-    await page.close();
+  });
+
+  it('tells nobody to be signed out who is not', async () => {
+    await attack(
+      '/logout',
+      '<form method="post" action="URL"></form><script>document.forms[0].submit()</script>',
+    );
+    await page.waitForURL(`${plane.url}/logout`);
+    expect(await page.getByRole('heading').textContent()).toBe('Sign out?');
+    await page.getByRole('link', { name: 'Stay signed in' }).click();
+    await page.getByRole('heading', { name: 'Hello, Ada Lovelace' }).waitFor();
   });
 
   it('writes nothing by a form sent to a protected route', async () => {
-    const page = await visitor.context.newPage();
     const request = await attack(
-      page,
       '/console/projects',
       '<form method="post" action="URL"><input name="delete" value="all"></form><script>document.forms[0].submit()</script>',
     );
     const response = await request.response();
     expect(response?.status()).toBe(host === 'localhost' ? 403 : 401);
     expect(await page.getByText('Hello').count()).toBe(0);
-    await page.close();
   });
 
   it('reads nothing by a fetch or a frame', async () => {
-    const page = await visitor.context.newPage();
     await page.goto(foreign.serve(''));
     for (const path of ['/me', '/auth/session', '/console/x']) {
       const outcome = await page.evaluate(
@@ -96,11 +101,10 @@ describe.skipIf(CHROMIUM.isLeftOut).each([
     }
     await page.goto(foreign.serve(`<iframe src="${plane.url}/console/x"></iframe>`));
     expect(await page.frameLocator('iframe').locator('#target').count()).toBe(0);
-    await page.close();
   });
 
   /** Shows the foreign page, and waits until the request it makes of us is over. */
-  async function attack(page: Page, path: string, markup: string) {
+  async function attack(path: string, markup: string) {
     const url = plane.url + path;
     const isAttack = (request: { url(): string }) => request.url() === url;
     const over = Promise.any([

@@ -89,6 +89,7 @@ describe.skipIf(CHROMIUM.isLeftOut)('Chromium: every page', () => {
   let visitor: Visitor;
   let page: Page;
   beforeAll(async () => {
+    browser = await launchChromium();
     server = createServer((request, response) => {
       const sent = PAGES.get(decodeURIComponent(request.url?.slice(1) ?? ''));
       for (const [name, value] of sent?.headers ?? []) response.setHeader(name, value);
@@ -97,7 +98,6 @@ describe.skipIf(CHROMIUM.isLeftOut)('Chromium: every page', () => {
       response.end(sent?.body);
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    browser = await launchChromium();
     visitor = await Visitor.arrive(browser);
     page = await visitor.newTab();
   });

@@ -9,17 +9,19 @@ describe.skipIf(CHROMIUM.isLeftOut)('Chromium: signing out', () => {
   let browser: Browser;
   let visitor: Visitor;
   beforeAll(async () => {
-    [plane, browser] = await Promise.all([startPlane(), launchChromium()]);
+    browser = await launchChromium();
+    plane = await startPlane();
   });
   afterAll(async () => {
-    await Promise.all([browser.close(), plane.stop()]);
+    await browser.close();
+    await plane.stop();
   });
   beforeEach(async () => {
     visitor = await Visitor.arrive(browser);
   });
   afterEach(async () => {
-    expect(visitor.complaints()).toEqual([]);
     await visitor.leave();
+    expect(visitor.complaints()).toEqual([]);
   });
 
   it('ends on the signed-out page, not in a new sign-in, and both sessions have ended', async () => {
@@ -69,6 +71,8 @@ describe.skipIf(CHROMIUM.isLeftOut)('Chromium: signing out', () => {
   });
 
   it('goes to an open address in redirect_url after signing out', async () => {
+    // A browser asks for the icon of an address that is no page.
+    visitor.expectRefusal(`${plane.url}/favicon.ico`);
     const page = await signIn(visitor, plane);
     await page.evaluate('location.assign("/logout?redirect_url=%2Fhealthz%3Fseen%3D1")');
     await page.waitForURL(`${plane.url}/healthz?seen=1`);

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Browser } from '../../conformance/wire/browser.ts';
 import { exchange } from '../../conformance/wire/exchange.ts';
-import type { Seen } from './backend.ts';
-import { type Platform, sendRaw, startPlatform } from './gate.ts';
+import { type Platform, sendRaw, startGate, startPlatform } from './gate.ts';
 import { NGINX } from './nginx.ts';
 
 /** What somebody would send to be taken for somebody else. */
@@ -23,6 +22,9 @@ const SPOOFED_NAMES = [
 ];
 const FORWARDED_NAMES = [
   'Forwarded',
+  'Proxy',
+  'Proxy-Authorization',
+  'Proxy-Connection',
   'X-Forwarded-For',
   'X-Forwarded-Host',
   'X-Forwarded-Proto',
@@ -46,16 +48,11 @@ const spoof = (names: readonly string[]) => Object.fromEntries(names.map((name) 
 describe.skipIf(NGINX.isLeftOut)('nginx: what reaches a backend', () => {
   let platform: Platform;
   let session: string;
-  const last = (name: string): Seen => {
-    const seen = platform.backend(name).seen.at(-1);
-    if (seen === undefined) throw new Error(`nothing reached ${name}`);
-    return seen;
-  };
   /** Asks the backend `organizations`, which sees no credential. */
   const ask = async (headers: Readonly<Record<string, string | readonly string[]>>) => {
     const received = await exchange(`${platform.url}/org`, { headers });
     expect(received.status).toBe(200);
-    return last('organizations');
+    return platform.last('organizations');
   };
 
   beforeAll(async () => {
@@ -65,6 +62,7 @@ describe.skipIf(NGINX.isLeftOut)('nginx: what reaches a backend', () => {
       email: 'ada@example.test',
       email_verified: true,
       groups: ['a', 'é'],
+      tenant_id: 't 1',
     };
     const visitor = new Browser();
     await platform.signIn(visitor);
@@ -83,9 +81,8 @@ describe.skipIf(NGINX.isLeftOut)('nginx: what reaches a backend', () => {
       'x-user-email': 'ada@example.test',
       'x-user-name': 'Ada Lovelace, Countess',
       'x-user-claim-groups': '["a","%C3%A9"]',
+      'x-user-claim-tenant-id': 't 1',
     });
-    // Unknown, and so absent.
-    expect(headers).not.toHaveProperty('x-user-claim-tenant-id');
   });
 
   it('is no identity header of the client in any spelling, sent once or twice', async () => {
@@ -101,7 +98,7 @@ describe.skipIf(NGINX.isLeftOut)('nginx: what reaches a backend', () => {
     'is no identity header of the client on the open route %s either',
     async (path) => {
       await exchange(platform.url + path, { headers: spoof(SPOOFED_NAMES) });
-      const seen = last(path === '/openapi' ? 'redoc' : 'console');
+      const seen = platform.last(path === '/openapi' ? 'redoc' : 'console');
       expect(seen.path).toBe(path);
       expect(seen.rawHeaders).not.toContain(SPOOF);
       expect(seen.rawHeaders.filter((name) => /^x.user/i.test(name))).toEqual([]);
@@ -210,7 +207,7 @@ describe.skipIf(NGINX.isLeftOut)('nginx: what reaches a backend', () => {
       },
     });
     expect(received.status).toBe(200);
-    const { rawHeaders, headers } = last(path === '/org' ? 'organizations' : 'redoc');
+    const { rawHeaders, headers } = platform.last(path === '/org' ? 'organizations' : 'redoc');
     expect(rawHeaders).not.toContain('Basic YTpi');
     expect(headers).not.toHaveProperty('core-authorization');
     expect(headers).not.toHaveProperty('cookie');
@@ -222,7 +219,7 @@ describe.skipIf(NGINX.isLeftOut)('nginx: what reaches a backend', () => {
       await exchange(platform.url + path, {
         headers: { ...spoof(SPOOFED_NAMES), cookie, authorization: 'Basic YTpi' },
       });
-      const seen = last('admin');
+      const seen = platform.last('admin');
       expect(seen.path).toBe(path);
       expect(seen.headers.cookie).toBe(cookie);
       expect(seen.headers.authorization).toBe('Basic YTpi');
@@ -246,13 +243,31 @@ describe.skipIf(NGINX.isLeftOut)('nginx: what reaches a backend', () => {
       },
     });
     expect(received.status).toBe(200);
-    const seen = last('organizations');
-    expect(seen).toMatchObject({ method: 'PUT', path: '/org?a=%2F', body });
+    const seen = platform.last('organizations');
+    expect(seen).toMatchObject({
+      method: 'PUT',
+      path: '/org?a=%2F',
+      httpVersion: '1.1',
+      body,
+    });
     expect(seen.headers).toMatchObject({ 'content-type': 'text/x-own', 'x-own': 'kept' });
     expect(seen.headers).not.toHaveProperty('te');
     expect(seen.headers).not.toHaveProperty('keep-alive');
   });
 });
+
+describe.skipIf(NGINX.isLeftOut)(
+  'nginx: what reaches a backend when the check names nobody',
+  () => {
+    it('is no identity header at all, whatever the client sends', async () => {
+      const gate = await startGate((_, res) => res.writeHead(200).end());
+      const names = SPOOFED_NAMES.filter((name) => !/[_.]/.test(name));
+      expect((await exchange(`${gate.url}/org`, { headers: spoof(names) })).status).toBe(200);
+      expect(gate.last('organizations').rawHeaders).not.toContain(SPOOF);
+      await gate.stop();
+    });
+  },
+);
 
 describe.skipIf(NGINX.isLeftOut)('nginx: what reaches the check', () => {
   let platform: Platform;
@@ -300,6 +315,11 @@ describe.skipIf(NGINX.isLeftOut)('nginx: what reaches the check', () => {
       'x-forwarded-for': '127.0.0.1',
     });
     expect(check?.rawHeaders).not.toContain(SPOOF);
+  });
+
+  it('has the request id that the backend and the answer have', async () => {
+    const refused = await exchange(`${platform.url}/org`);
+    expect(checks()[0]?.headers['x-request-id']).toBe(JSON.parse(refused.body).request_id);
   });
 
   it('comes over connections that stay open', async () => {

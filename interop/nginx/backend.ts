@@ -18,6 +18,7 @@ import { WebSocketServer } from 'ws';
 export interface Seen {
   readonly method: string;
   readonly path: string;
+  readonly httpVersion: string;
   readonly headers: IncomingHttpHeaders;
   /** Flat, in the order sent; shows a header sent twice. */
   readonly rawHeaders: readonly string[];
@@ -96,6 +97,6 @@ export function createAdminService(serviceUrl: string, own: Answer = echo): Answ
 }
 
 function toSeen(req: IncomingMessage, body: string): Seen {
-  const { method = '', url = '', headers, rawHeaders } = req;
-  return { method, path: url, headers, rawHeaders, body };
+  const { method = '', url = '', httpVersion, headers, rawHeaders } = req;
+  return { method, path: url, httpVersion, headers, rawHeaders, body };
 }

@@ -23,9 +23,9 @@ describe.skipIf(NGINX.isLeftOut)('nginx: Requirement, "Browser login flow"', () 
     // 1: the browser asks for a protected route.
     const asked = await browser.step(url + DEEP_LINK);
     // 2: nginx asks the check, which finds no session.
-    const check = platform.backend('admin').seen.at(-1);
-    expect(check?.path).toBe('/me');
-    expect(check?.headers['x-original-uri']).toBe(DEEP_LINK);
+    const check = platform.last('admin');
+    expect(check.path).toBe('/me');
+    expect(check.headers['x-original-uri']).toBe(DEEP_LINK);
     expect((await exchange(`${service.url}/me`)).status).toBe(401);
     // 3
     expect(asked.status).toBe(302);

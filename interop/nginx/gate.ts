@@ -11,7 +11,13 @@ import type { Browser } from '../../conformance/wire/browser.ts';
 import type { Received } from '../../conformance/wire/exchange.ts';
 import { type Service, startService } from '../../conformance/wire/platform.ts';
 import { RECIPE_FOLDER } from '../../tools/generate-nginx-recipe.ts';
-import { type Answer, type Backend, createAdminService, startBackend } from './backend.ts';
+import {
+  type Answer,
+  type Backend,
+  createAdminService,
+  type Seen,
+  startBackend,
+} from './backend.ts';
 import { createPrefix, freePort, type RunningNginx, startNginx } from './nginx.ts';
 
 /** What a test may change about the gate. */
@@ -30,6 +36,8 @@ export interface Gate {
   readonly nginx: RunningNginx;
   /** The backend of a name; `admin` answers the check too. */
   backend(name: string): Backend;
+  /** What reached a backend of that name last. */
+  last(name: string): Seen;
   /** What reached a backend since the last time, checks left out. */
   arrived(): readonly string[];
   stop(): Promise<void>;
@@ -81,13 +89,19 @@ export async function startGate(
       include sallyport/routes.conf;
     }`,
   );
+  const find = (name: string) => {
+    const backend = backends.get(name);
+    if (backend === undefined) throw new Error(`no upstream sallyport_${name}`);
+    return backend;
+  };
   return {
     url: `http://localhost:${listen}`,
     nginx,
-    backend(name) {
-      const backend = backends.get(name);
-      if (backend === undefined) throw new Error(`no upstream sallyport_${name}`);
-      return backend;
+    backend: find,
+    last(name) {
+      const seen = find(name).seen.at(-1);
+      if (seen === undefined) throw new Error(`nothing reached ${name}`);
+      return seen;
     },
     arrived() {
       return [...backends].flatMap(([name, { seen }]) =>

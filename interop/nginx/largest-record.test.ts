@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Browser } from '../../conformance/wire/browser.ts';
-import type { Received } from '../../conformance/wire/exchange.ts';
-import { type Platform, sendRaw, startPlatform } from './gate.ts';
+import { exchange, type Received } from '../../conformance/wire/exchange.ts';
+import { echo } from './backend.ts';
+import { type Gate, type Platform, sendRaw, startGate, startPlatform } from './gate.ts';
 import { NGINX } from './nginx.ts';
 
 /** Requirement of the product on itself: a proxy's default buffer, with room to spare. */
@@ -63,7 +64,7 @@ describe.skipIf(NGINX.isLeftOut)('nginx: the largest accepted record', () => {
 
     platform.arrived();
     expect(await sendRaw(url, `GET /org HTTP/1.1\r\n${headers}`)).toMatch(/^HTTP\/1\.1 200 /);
-    expect(platform.backend('organizations').seen.at(-1)?.headers).toMatchObject({
+    expect(platform.last('organizations').headers).toMatchObject({
       'x-user-subject': SUBJECT,
       'x-user-name': NAME,
       'x-user-email': EMAIL,
@@ -81,5 +82,27 @@ describe.skipIf(NGINX.isLeftOut)('nginx: the largest accepted record', () => {
     expect((await platform.signIn(new Browser())).status).toBe(403);
     platform.service.idp.userInfo = { sub: SUBJECT, name: 'Ada', groups: 'e'.repeat(500) };
     expect((await platform.signIn(new Browser())).status).toBe(302);
+  });
+});
+
+describe.skipIf(NGINX.isLeftOut)('nginx: the headers of the check, in default buffers', () => {
+  let gate: Gate;
+  beforeAll(async () => {
+    gate = await startGate(echo);
+  });
+  afterAll(() => gate.stop());
+
+  it.each([
+    [3_500, 200],
+    [9_000, 503],
+  ])('of %d bytes give %d, and reach the backend whole or not at all', async (bytes, status) => {
+    const head = 'HTTP/1.1 200 OK\r\nDate: \r\nConnection: keep-alive\r\nx-user-subject: \r\n\r\n';
+    const subject = 's'.repeat(bytes - head.length - 'Sun, 06 Nov 1994 08:49:37 GMT'.length);
+    gate.backend('admin').answer = (_, res) =>
+      res.writeHead(200, { 'x-user-subject': subject }).end();
+    gate.arrived();
+    expect((await exchange(`${gate.url}/org`)).status).toBe(status);
+    if (status === 200) expect(gate.last('organizations').headers['x-user-subject']).toBe(subject);
+    else expect(gate.arrived()).toEqual([]);
   });
 });

@@ -1,11 +1,18 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Browser, NAVIGATION } from '../../conformance/wire/browser.ts';
 import { exchange } from '../../conformance/wire/exchange.ts';
+import { RECIPE_FOLDER } from '../../tools/generate-nginx-recipe.ts';
 import { type Answer, echo } from './backend.ts';
 import { type Gate, type Platform, startGate, startPlatform } from './gate.ts';
 import { NGINX } from './nginx.ts';
 
 const API = '/org/list';
+/** A recipe file that waits for a backend shorter than an hour. */
+const QUICK = readFileSync(new URL('protected-none.conf', RECIPE_FOLDER), 'utf8').replace(
+  'proxy_read_timeout 1h;',
+  'proxy_read_timeout 100ms;',
+);
 
 describe.skipIf(NGINX.isLeftOut)('nginx: refusals of the check', () => {
   let platform: Platform;
@@ -175,6 +182,15 @@ describe.skipIf(NGINX.isLeftOut)('nginx: a check that says who may not enter', (
   });
   afterAll(() => gate.stop());
 
+  it.each([401, 403])('is believed, %d, although the server satisfies any rule', async (status) => {
+    const open = await startGate((_, res) => res.writeHead(status).end(), {
+      server: 'satisfy any; allow all;',
+    });
+    expect((await exchange(open.url + API)).status).toBe(status);
+    expect(open.arrived()).toEqual([]);
+    await open.stop();
+  });
+
   it('shows a page to a navigation that the check answers with 403', async () => {
     gate.backend('admin').answer = (_, res) => res.writeHead(403).end();
     const refused = await exchange(gate.url + API, { headers: NAVIGATION });
@@ -191,7 +207,11 @@ describe.skipIf(NGINX.isLeftOut)('nginx: a check that says who may not enter', (
 describe.skipIf(NGINX.isLeftOut)('nginx: what a backend says itself', () => {
   let gate: Gate;
   beforeAll(async () => {
-    gate = await startGate((_, res) => res.writeHead(200).end());
+    gate = await startGate((_, res) => res.writeHead(200).end(), {
+      files: new Map([['protected-none.conf', QUICK]]),
+      // What a server has for its own error pages must not replace what a backend says.
+      server: 'proxy_intercept_errors on; error_page 404 500 /healthz;',
+    });
   });
   afterAll(() => gate.stop());
 
@@ -216,6 +236,21 @@ describe.skipIf(NGINX.isLeftOut)('nginx: what a backend says itself', () => {
       }
     },
   );
+
+  it.each(['http://sallyport_organizations/x', 'https://other.example/', 'x'])(
+    'passes the Location %s on unchanged',
+    async (location) => {
+      gate.backend('organizations').answer = (_, res) => res.writeHead(302, { location }).end();
+      expect((await exchange(gate.url + API)).location).toBe(location);
+    },
+  );
+
+  it('answers 504 for a backend that does not answer in time', async () => {
+    gate.backend('organizations').answer = () => {};
+    const received = await exchange(gate.url + API);
+    expect(received.status).toBe(504);
+    expect(JSON.parse(received.body)).toMatchObject({ reason: 'upstream_timeout' });
+  });
 
   it('follows no redirect that a backend asks nginx to make inside', async () => {
     gate.backend('organizations').answer = (_, res) => {

@@ -129,6 +129,8 @@ describe.skipIf(isLeftOut)(
             host: '127.0.0.1',
             port,
             servername,
+            // A reload closes the idle connections of the worker before.
+            agent: false,
             ca: certificate,
             path,
             headers: { host: 'localhost', ...headers },

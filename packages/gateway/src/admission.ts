@@ -49,7 +49,10 @@ export async function admit(
   try {
     const { method, headers, rawHeaders } = exchange;
     const answer = await ask({ method, headers, rawHeaders, transport, target, requestId });
-    if (answer.outcome === 'admitted') return answer;
+    if (answer.outcome === 'admitted') {
+      if (!Array.isArray(answer.identityHeaders)) throw new TypeError('an admission of nobody');
+      return answer;
+    }
     if (!exchange.isClosed) exchange.send(answer.status, answer.headers, answer.body);
   } catch (error) {
     log('gateway.answer_failed', {

@@ -30,6 +30,8 @@ export interface Exchange {
   readonly peerAddress: string;
   /** Absent when the request has none. */
   readonly body: Readable | undefined;
+  /** Whether a body that has ended is whole; over HTTP/2 one that broke off ends too. */
+  readonly isBodyWhole: boolean;
   /** Present for a WebSocket request, HTTP/1.1 only. */
   readonly upgrade: Upgrade | undefined;
   /** Present over HTTP/2. */

@@ -6,10 +6,12 @@
 
 import { type ClientHttp2Stream, constants, type ServerHttp2Stream } from 'node:http2';
 import { type HeaderPair, selectEndToEndHeaders } from '@sallyport/protocol';
+import type { Exchange } from './exchange.ts';
 import type { Forwarding } from './forwarding.ts';
 import { createGrpcSessions } from './grpc-sessions.ts';
 import type { Log } from './log.ts';
 import { type ProblemReason, sendProblem } from './problem.ts';
+import { resetStream } from './reset-stream.ts';
 import { selectClientHeaders } from './response-headers.ts';
 import type { GatewayTimeouts } from './timeouts.ts';
 
@@ -67,7 +69,7 @@ export function createGrpcForwarder(options: GrpcForwarderOptions): GrpcForwarde
         fail(forwarding, 'request_malformed');
         return;
       }
-      carryRequest(stream, upstream);
+      carryRequest(exchange, stream, upstream);
       carryResponse(forwarding, stream, upstream);
     },
     destroy() {
@@ -81,6 +83,7 @@ export function createGrpcForwarder(options: GrpcForwarderOptions): GrpcForwarde
     upstream: ClientHttp2Stream,
   ): void {
     const { group, setCookie } = forwarding;
+    const { session } = upstream;
     let trailers: readonly HeaderPair[] = [];
     const timer = group.streaming
       ? undefined
@@ -97,7 +100,11 @@ export function createGrpcForwarder(options: GrpcForwarderOptions): GrpcForwarde
       );
       if (isTrailersOnly) return;
       client.once('wantTrailers', () => client.sendTrailers(groupValues(trailers)));
-      upstream.pipe(client);
+      upstream.pipe(client, { end: false });
+      // A stream that breaks off ends too, and that must not end the answer.
+      upstream.once('end', () => {
+        if (upstream.rstCode === constants.NGHTTP2_NO_ERROR) client.end();
+      });
     });
     upstream.once('trailers', (_headers, _flags, rawHeaders) => {
       trailers = selectEndToEndHeaders(rawHeaders);
@@ -105,12 +112,18 @@ export function createGrpcForwarder(options: GrpcForwarderOptions): GrpcForwarde
     upstream.on('error', ignore);
     upstream.once('close', () => {
       clearTimeout(timer);
-      if (client.destroyed || client.closed || client.writableEnded) return;
+      if (client.destroyed || client.closed) return;
+      if (client.writableEnded) {
+        // The answer is whole; what is left of the request goes nowhere.
+        if (upstream.rstCode === constants.NGHTTP2_NO_ERROR) client.resume();
+        else client.close(upstream.rstCode);
+        return;
+      }
       // The session's own end is an outage; a stream's end is the backend's word, and is passed on.
-      const isOutage = upstream.session === undefined || upstream.session.destroyed;
+      const isOutage = session === undefined || session.destroyed;
       if (isOutage || upstream.rstCode === constants.NGHTTP2_NO_ERROR)
         fail(forwarding, 'upstream_unreachable');
-      else client.close(upstream.rstCode);
+      else resetStream(client, upstream.rstCode);
     });
   }
 
@@ -124,11 +137,17 @@ export function createGrpcForwarder(options: GrpcForwarderOptions): GrpcForwarde
   }
 }
 
-function carryRequest(client: ServerHttp2Stream, upstream: ClientHttp2Stream): void {
-  client.pipe(upstream);
+function carryRequest(
+  exchange: Exchange,
+  client: ServerHttp2Stream,
+  upstream: ClientHttp2Stream,
+): void {
+  client.pipe(upstream, { end: false });
+  client.once('end', () => {
+    if (exchange.isBodyWhole) upstream.end();
+  });
   client.once('close', () => {
-    if (upstream.destroyed || upstream.closed) return;
-    upstream.close(client.rstCode === 0 ? constants.NGHTTP2_CANCEL : client.rstCode);
+    resetStream(upstream, client.rstCode === 0 ? constants.NGHTTP2_CANCEL : client.rstCode);
   });
 }
 

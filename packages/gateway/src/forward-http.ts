@@ -205,8 +205,12 @@ function openBody(exchange: Exchange): Readable | null {
   body.once('close', () => {
     if (!body.readableEnded) copy.destroy(new ClientGone());
   });
+  body.once('end', () => {
+    if (exchange.isBodyWhole) copy.end();
+    else copy.destroy(new ClientGone());
+  });
   exchange.sendContinue();
-  return body.pipe(copy);
+  return body.pipe(copy, { end: false });
 }
 
 function tellReason(error: unknown): ProblemReason {

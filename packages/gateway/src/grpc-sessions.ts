@@ -26,7 +26,13 @@ interface Entry {
 /** What a server that has not sent SETTINGS yet is believed to take, RFC 9113 section 6.5.2. */
 const STREAMS_BEFORE_SETTINGS = 100;
 const SESSION_MEMORY_MEGABYTES = 128;
-const TCP_KEEP_ALIVE_MS = 30_000;
+/** Options that Node understands in a client and its types do not list. */
+const UNTYPED_OPTIONS = {
+  /** A caller's repeated header is passed on as it is. */
+  strictSingleValueFields: false,
+  keepAlive: true,
+  keepAliveInitialDelay: 30_000,
+};
 
 /**
  * Creates an empty set. A connection takes as many calls as its server allows, then another is opened,
@@ -81,9 +87,7 @@ function dial(origin: string, connectMs: number): ClientHttp2Session {
   const session = connect(origin, {
     maxSessionMemory: SESSION_MEMORY_MEGABYTES,
     settings: { enablePush: false },
-    strictSingleValueFields: false,
-    keepAlive: true,
-    keepAliveInitialDelay: TCP_KEEP_ALIVE_MS,
+    ...UNTYPED_OPTIONS,
   });
   const timer = setTimeout(() => session.destroy(), connectMs);
   session.once('connect', () => clearTimeout(timer));

@@ -55,6 +55,10 @@ export class Http1Exchange implements Exchange {
     if (this.body !== undefined) response.once('finish', () => this.#linger(lingerMs));
   }
 
+  get isBodyWhole(): boolean {
+    return this.#request.complete;
+  }
+
   get isAnswered(): boolean {
     return this.#response.headersSent;
   }

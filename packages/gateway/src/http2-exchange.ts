@@ -13,6 +13,10 @@ import {
 import type { Readable, Writable } from 'node:stream';
 import type { HeaderPair } from '@sallyport/protocol';
 import type { Exchange } from './exchange.ts';
+import { resetStream } from './reset-stream.ts';
+
+/** RFC 8297; Node has no constant for it. */
+const EARLY_HINTS = 103;
 
 /** One HTTP/2 stream. */
 export class Http2Exchange implements Exchange {
@@ -31,6 +35,7 @@ export class Http2Exchange implements Exchange {
     headers: Http2Headers,
     rawHeaders: readonly string[],
     peerAddress: string,
+    lingerMs: number,
   ) {
     this.stream = stream;
     this.method = headers[':method'] ?? '';
@@ -41,6 +46,11 @@ export class Http2Exchange implements Exchange {
     this.peerAddress = peerAddress;
     this.body = stream.endAfterHeaders ? undefined : stream;
     stream.on('error', ignore);
+    if (this.body !== undefined) stream.once('finish', () => this.#linger(lingerMs));
+  }
+
+  get isBodyWhole(): boolean {
+    return this.stream.rstCode === constants.NGHTTP2_NO_ERROR;
   }
 
   get isAnswered(): boolean {
@@ -64,13 +74,12 @@ export class Http2Exchange implements Exchange {
   sendEarlyHints(links: readonly string[]): void {
     if (this.isAnswered || this.isClosed) return;
     this.stream.additionalHeaders({
-      ':status': constants.HTTP_STATUS_EARLY_HINTS,
+      ':status': EARLY_HINTS,
       link: [...links],
     });
   }
 
   begin(status: number, headers: readonly HeaderPair[]): Writable {
-    this.#stopRequestWithAnswer();
     this.stream.respond([':status', String(status), ...headers.flat()]);
     return this.stream;
   }
@@ -78,7 +87,6 @@ export class Http2Exchange implements Exchange {
   send(status: number, headers: readonly HeaderPair[], body: string): void {
     const length: HeaderPair = ['content-length', String(Buffer.byteLength(body))];
     const isBodyless = body === '' || this.method === 'HEAD';
-    this.#stopRequestWithAnswer();
     this.stream.respond(
       [':status', String(status), ...headers.flat(), ...(body === '' ? [] : length)],
       { endStream: isBodyless },
@@ -91,15 +99,19 @@ export class Http2Exchange implements Exchange {
   }
 
   reset(): void {
-    this.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+    resetStream(this.stream, constants.NGHTTP2_INTERNAL_ERROR);
   }
 
-  /** RFC 9113 section 8.1: a complete answer may ask the client to stop sending, without an error. */
-  #stopRequestWithAnswer(): void {
-    if (this.body === undefined) return;
-    this.stream.once('finish', () => {
-      if (!this.stream.readableEnded) this.stream.close(constants.NGHTTP2_NO_ERROR);
-    });
+  /**
+   * RFC 9113 section 8.1: a complete answer may ask the client to stop sending, without an error. Not at
+   * once, since a reset overtakes an answer that has not left yet, and the client would get none.
+   */
+  #linger(lingerMs: number): void {
+    const { stream } = this;
+    if (stream.readableEnded || stream.destroyed) return;
+    const timer = setTimeout(() => stream.close(constants.NGHTTP2_NO_ERROR), lingerMs);
+    stream.once('close', () => clearTimeout(timer));
+    if (stream.listenerCount('data') === 0) stream.resume();
   }
 }
 

@@ -4,7 +4,8 @@
  * @module
  */
 
-import { createServer, type Http2Session } from 'node:http2';
+import { createServer, type ServerHttp2Session } from 'node:http2';
+import type { Socket } from 'node:net';
 import { spellAddress } from './exchange.ts';
 import { Http2Exchange } from './http2-exchange.ts';
 import type { Listener, ListenerOptions } from './listener.ts';
@@ -21,7 +22,7 @@ const SESSION_MEMORY_MEGABYTES = 32;
  * (CVE-2023-44487), continuations (CVE-2024-27983) or invalid frames.
  */
 export function createHttp2Listener({ timeouts, routeRequest }: ListenerOptions): Listener {
-  const sessions = new Set<Http2Session>();
+  const sessions = new Set<ServerHttp2Session>();
   const server = createServer({
     maxHeaderListPairs: HEADER_PAIRS_MAX,
     maxSessionMemory: SESSION_MEMORY_MEGABYTES,
@@ -34,13 +35,14 @@ export function createHttp2Listener({ timeouts, routeRequest }: ListenerOptions)
       maxHeaderListSize: HEADER_BYTES_MAX,
     },
   });
-  server.on('session', watch);
   server.on('sessionError', ignore);
 
   return {
     accept(socket) {
       // An HTTP/2 connection is over when its client has ended it.
       socket.allowHalfOpen = false;
+      // Node makes the session within the call below.
+      server.once('session', (session) => watch(session, socket));
       server.emit('connection', socket);
     },
     drain() {
@@ -51,9 +53,9 @@ export function createHttp2Listener({ timeouts, routeRequest }: ListenerOptions)
     },
   };
 
-  function watch(session: Http2Session): void {
+  function watch(session: ServerHttp2Session, socket: Socket): void {
     sessions.add(session);
-    const peerAddress = spellAddress(session.socket?.remoteAddress);
+    const peerAddress = spellAddress(socket.remoteAddress);
     let open = 0;
     // HTTP/2 has no header time-out of Node's: a session earns its time with SETTINGS, then with streams.
     let timer = setTimeout(() => session.destroy(), timeouts.headersMs);
@@ -65,7 +67,8 @@ export function createHttp2Listener({ timeouts, routeRequest }: ListenerOptions)
         open -= 1;
         if (open === 0) restAgain();
       });
-      void routeRequest(new Http2Exchange(stream, headers, rawHeaders, peerAddress));
+      const { lingerMs } = timeouts;
+      void routeRequest(new Http2Exchange(stream, headers, rawHeaders, peerAddress, lingerMs));
     });
     session.once('close', () => {
       clearTimeout(timer);
@@ -77,7 +80,9 @@ export function createHttp2Listener({ timeouts, routeRequest }: ListenerOptions)
       if (session.destroyed || open > 0) return;
       timer = setTimeout(() => {
         session.close();
-        timer = setTimeout(() => session.destroy(), timeouts.lingerMs);
+        // The session is over with its last stream, but a client that never ends its own side would
+        // keep the socket.
+        timer = setTimeout(() => socket.destroy(), timeouts.lingerMs);
       }, timeouts.keepAliveMs);
     }
   }

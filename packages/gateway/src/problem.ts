@@ -7,6 +7,22 @@
 import type { HeaderPair } from '@sallyport/protocol';
 import type { Exchange } from './exchange.ts';
 
+/** Stable identifiers of the gateway's own answers: `reason` in the document, and in the log. */
+export type ProblemReason =
+  | 'request_target_malformed'
+  | 'host_ambiguous'
+  | 'request_malformed'
+  | 'method_not_supported'
+  | 'request_timeout'
+  | 'grpc_needs_http2'
+  | 'headers_overflow'
+  | 'route_not_served'
+  | 'internal_error'
+  | 'upstream_unreachable'
+  | 'upstream_timeout'
+  | 'auth_disabled'
+  | 'undecided';
+
 /** One kind of such an answer. */
 interface Kind {
   readonly status: number;
@@ -16,7 +32,7 @@ interface Kind {
 }
 
 /** gRPC codes: 3 invalid argument, 4 deadline exceeded, 8 resource exhausted, 12 unimplemented, 14 unavailable. */
-const KINDS = {
+const KINDS: Readonly<Record<ProblemReason, Kind>> = {
   request_target_malformed: {
     status: 400,
     grpcStatus: 3,
@@ -45,10 +61,7 @@ const KINDS = {
     title: 'Nobody can tell at the moment whether you may enter',
     headers: [['retry-after', '5']],
   },
-} as const satisfies Readonly<Record<string, Kind>>;
-
-/** Stable identifiers of the gateway's own answers: `reason` in the document, and in the log. */
-export type ProblemReason = keyof typeof KINDS;
+};
 
 /** What one such answer is about. */
 export interface ProblemContext {
@@ -76,7 +89,7 @@ export function sendProblem(
     exchange.reset();
     return;
   }
-  const { status, grpcStatus, title, headers = [] }: Kind = KINDS[reason];
+  const { status, grpcStatus, title, headers = [] } = KINDS[reason];
   const common: HeaderPair[] = [['cache-control', 'no-store']];
   if (setCookie !== undefined) common.push(['set-cookie', setCookie]);
   if (isGrpc && exchange.version === 'http/2') {

@@ -12,7 +12,7 @@ describe('parseRequestTarget', () => {
     ['/a/../b/%2e%2e//c', '/a/../b/%2e%2e//c', '/a/../b/%2e%2e//c'],
     ['/caf\u00c3\u00a9', '/caf\u00c3\u00a9', '/caf\u00c3\u00a9'],
     [`${ORIGIN}/a?b`, '/a', '/a?b'],
-    [`${ORIGIN}`, '/', '/'],
+    [ORIGIN, '/', '/'],
     [`${ORIGIN}?b`, '/', '/?b'],
     [`${ORIGIN}:443/a`, '/a', '/a'],
     ['HTTPS://FLOWS.example.org/a/../b', '/a/../b', '/a/../b'],

@@ -18,7 +18,7 @@ export interface RequestTarget {
 /** Why a target was refused. */
 export type RequestTargetRefusal = { readonly reason: 'request_target_malformed' };
 
-const ABSOLUTE_FORM = /^(https?:\/\/[^/?#@\\]*)(.*)$/i;
+const ABSOLUTE_FORM = /^(https?:\/\/[^/?#@\\]*)([/?].*)?$/i;
 
 /**
  * Parses a request target.

@@ -41,7 +41,12 @@ describe('selectClientHeaders', () => {
 describe('flattenHeaders', () => {
   it('repeats a name that came repeatedly', () => {
     expect(flattenHeaders({ etag: 'x', 'set-cookie': ['a=1', 'b=2'], gone: undefined })).toEqual([
-      ...['etag', 'x', 'set-cookie', 'a=1', 'set-cookie', 'b=2'],
+      'etag',
+      'x',
+      'set-cookie',
+      'a=1',
+      'set-cookie',
+      'b=2',
     ]);
   });
 });

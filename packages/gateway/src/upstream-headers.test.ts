@@ -1,7 +1,7 @@
 import { canonicalHeaderName, type HeaderPair } from '@sallyport/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { POLICY } from './test-platform.ts';
+import { POLICY } from './testing/running-gateway.ts';
 import { buildUpstreamHeaders, selectRequestId } from './upstream-headers.ts';
 
 const IDENTITY: readonly HeaderPair[] = [['x-user-subject', 'ada']];
@@ -94,7 +94,9 @@ describe('buildUpstreamHeaders', () => {
         fc.boolean(),
       )
       .map(([name, marks, isUpper]) => {
-        const spelt = name.split('-').reduce((left, right, index) => left + marks[index - 1] + right);
+        const spelt = name
+          .split('-')
+          .reduce((left, right, index) => left + marks[index - 1] + right);
         return isUpper ? spelt.toUpperCase() : spelt;
       });
     fc.assert(

@@ -8,6 +8,12 @@ import {
 } from './cookie.ts';
 
 const RUNS = process.env['CI'] === undefined ? 1_000 : 10_000;
+
+/** Text of any UTF-16 code units; the unit `binary` takes a second to set up. */
+const anyText = fc
+  .array(fc.oneof(fc.nat({ max: 0x7f }), fc.nat({ max: 0xffff })), { maxLength: 12 })
+  .map((units) => String.fromCharCode(...units));
+
 const PLAIN: CookieAttributes = { maxAgeSeconds: 60, secure: false };
 const SECURE: CookieAttributes = { maxAgeSeconds: 60, secure: true, sameSite: 'Lax' };
 
@@ -58,19 +64,15 @@ describe('readCookies', () => {
 
   it('never throws, and gives values without a separator', () => {
     const header = fc.oneof(
-      fc.string({ unit: 'binary' }),
+      anyText,
       fc
         .array(fc.constantFrom('a', '=', ';', ' ', '"', '\u0000', ',', 'é'), { maxLength: 30 })
         .map((all) => all.join('')),
     );
     fc.assert(
-      fc.property(
-        header,
-        fc.oneof(fc.constant('a'), fc.string({ unit: 'binary' })),
-        (text, name) => {
-          for (const value of readCookies(text, name)) expect(value).not.toContain(';');
-        },
-      ),
+      fc.property(header, fc.oneof(fc.constant('a'), anyText), (text, name) => {
+        for (const value of readCookies(text, name)) expect(value).not.toContain(';');
+      }),
       { numRuns: RUNS },
     );
   });

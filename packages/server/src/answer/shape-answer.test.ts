@@ -1,6 +1,7 @@
 import type { HeaderPair } from '@sallyport/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { anyText } from '../testing/any-text.ts';
 import { ADA, ADA_SIGNS_IN } from '../testing/people.ts';
 import { prepareIdentity } from '../verdict/identity.ts';
 import type { Admitted, RefusalReason, Refused, Undecided, Verdict } from '../verdict/verdict.ts';
@@ -108,7 +109,7 @@ describe('every other verdict', () => {
     const caller = fc.record({
       kind: fc.constantFrom(...KINDS),
       accept: fc.option(fc.string(), { nil: undefined }),
-      target: fc.string({ unit: 'binary' }),
+      target: anyText(),
       requestId: fc.string(),
     });
     fc.assert(
@@ -182,7 +183,7 @@ describe('to a navigation', () => {
 
   it('gives a Location of our own origin for any target', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (target) => {
+      fc.property(anyText(), (target) => {
         const location = loginUrl(PUBLIC, target);
         expect(location).toMatch(/^https:\/\/flow\.example\/login\?redirect_url=[\x21-\x7e]*$/);
         expect([...new URL(location).searchParams]).toEqual([

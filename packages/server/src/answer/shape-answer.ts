@@ -80,7 +80,10 @@ function subrequestLoginUrl(publicOrigin: string, target: string): string {
 
 function shapeDenial(verdict: Refused | Undecided, caller: Caller, publicOrigin: string): Denial {
   const status = statusOf(verdict);
-  if (caller.kind === 'navigation') {
+  // Whoever sends a bearer is no browser, and would be sent round in circles: signing in does not take it away.
+  const isBearerRefused =
+    verdict.reason === 'bearer_not_accepted' || verdict.reason === 'ambiguous_credentials';
+  if (caller.kind === 'navigation' && !isBearerRefused) {
     if (status === 401) {
       const headers = [
         ...NO_STORE_HEADERS,
@@ -104,6 +107,7 @@ function shapeDenial(verdict: Refused | Undecided, caller: Caller, publicOrigin:
       return { outcome: 'denied', ...toGrpcStatus(problem) };
     case 'connect':
       return { outcome: 'denied', ...toConnectError(problem) };
+    case 'navigation':
     case 'program':
       return { outcome: 'denied', ...toProblemJson(problem) };
     case 'subrequest': {

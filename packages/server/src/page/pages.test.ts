@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { anyText } from '../testing/any-text.ts';
 import {
   buildFailurePage,
   type FailureDetails,
@@ -149,7 +150,7 @@ describe('a failure page', () => {
         '&lt;b&gt;',
         ']]>',
       ),
-      fc.string({ unit: 'binary' }),
+      anyText(),
     );
     fc.assert(
       fc.property(

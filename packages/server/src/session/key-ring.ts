@@ -56,6 +56,7 @@ export class KeyRing {
   readonly #now: () => number;
   readonly #onChange: () => void;
   readonly #onProblem: (cause: unknown) => void;
+  #isFailing = false;
   #version = '';
   #keys: readonly RingKey[] = [];
   #derived = new Map<string, KeyObject>();
@@ -149,6 +150,7 @@ export class KeyRing {
     try {
       if (!force && this.#version !== '' && this.#source.version() === this.#version) return;
       const { version, keys } = this.#source.read();
+      this.#isFailing = false;
       const changed = version !== this.#version;
       this.#version = version;
       this.#keys = keys;
@@ -157,7 +159,8 @@ export class KeyRing {
         this.#onChange();
       }
     } catch (cause) {
-      this.#onProblem(cause);
+      if (!this.#isFailing) this.#onProblem(cause);
+      this.#isFailing = true;
     }
   }
 

@@ -349,7 +349,7 @@ describe('the files', () => {
     const sessions = new Sessions({ store, ring, now: clock.now, lifetimes: LIFETIMES });
     const cookies: string[] = [];
     for (let count = 0; count < 20; count += 1)
-      cookies.push((await sessions.begin(ADA_SIGNS_IN, undefined)).cookieValue);
+      cookies.push((await sessions.begin(ADA_SIGNS_IN, [])).cookieValue);
     await sessions.end(cookies[0] ?? '');
     const { issuer, subject } = ADA_SIGNS_IN.principal;
     const texts = [issuer, subject, ADA.email, ADA.name, 'Lovelace', 'engineers', 'sid-1'];

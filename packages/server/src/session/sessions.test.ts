@@ -35,7 +35,7 @@ function withOtherSecret(cookieValue: string): string {
 describe('begin', () => {
   it('begins a session that its cookie finds, with what the sign-in brought', async () => {
     const { sessions } = setup();
-    const { session, cookieValue, maxAgeSeconds } = await sessions.begin(ADA_SIGNS_IN, undefined);
+    const { session, cookieValue, maxAgeSeconds } = await sessions.begin(ADA_SIGNS_IN, []);
     expect(await sessions.find(cookieValue)).toEqual(session);
     expect(session).toEqual({
       id: parseSessionHandle(cookieValue)?.id,
@@ -57,41 +57,35 @@ describe('begin', () => {
 
   it('asks the IdP again no later than the access token ends', async () => {
     const { sessions } = setup();
-    const short = await sessions.begin({ ...ADA_SIGNS_IN, accessTokenLifeMs: 300_000 }, undefined);
+    const short = await sessions.begin({ ...ADA_SIGNS_IN, accessTokenLifeMs: 300_000 }, []);
     expect(short.session.revalidateAt).toBe(NOON + 300_000);
-    const unknown = await sessions.begin(
-      { ...ADA_SIGNS_IN, accessTokenLifeMs: undefined },
-      undefined,
-    );
+    const unknown = await sessions.begin({ ...ADA_SIGNS_IN, accessTokenLifeMs: undefined }, []);
     expect(unknown.session.revalidateAt).toBe(NOON + 600_000);
-    expect((await sessions.begin(WITHOUT_REFRESH, undefined)).session.revalidateAt).toBeUndefined();
+    expect((await sessions.begin(WITHOUT_REFRESH, [])).session.revalidateAt).toBeUndefined();
   });
 
   it('keeps no more of a browser’s name than a person needs to recognise it', async () => {
     const { sessions } = setup();
-    const { session } = await sessions.begin(
-      { ...ADA_SIGNS_IN, browser: 'x'.repeat(8_000) },
-      undefined,
-    );
+    const { session } = await sessions.begin({ ...ADA_SIGNS_IN, browser: 'x'.repeat(8_000) }, []);
     expect(session.browser).toHaveLength(200);
   });
 
   it('session fixation: gives a new id and a new secret, whatever cookie the browser came with', async () => {
     const { sessions } = setup();
-    const planted = await sessions.begin(ADA_SIGNS_IN, undefined);
-    const begun = await sessions.begin(ADA_SIGNS_IN, planted.cookieValue);
+    const planted = await sessions.begin(ADA_SIGNS_IN, []);
+    const begun = await sessions.begin(ADA_SIGNS_IN, [planted.cookieValue]);
     expect(begun.cookieValue.slice(0, 8)).not.toBe(planted.cookieValue.slice(0, 8));
     expect(begun.cookieValue.slice(9)).not.toBe(planted.cookieValue.slice(9));
     const made = `AAAAAAAB.${Buffer.alloc(32, 1).toString('base64url')}`;
-    expect((await sessions.begin(ADA_SIGNS_IN, made)).cookieValue).not.toBe(made);
+    expect((await sessions.begin(ADA_SIGNS_IN, [made])).cookieValue).not.toBe(made);
     expect(await sessions.find(made)).toBe('session_unknown');
   });
 
   it('ends the session it replaces', async () => {
     const { sessions } = setup();
-    const earlier = await sessions.begin(ADA_SIGNS_IN, undefined);
-    const bystander = await sessions.begin(ADA_SIGNS_IN, undefined);
-    const begun = await sessions.begin(ADA_SIGNS_IN, earlier.cookieValue);
+    const earlier = await sessions.begin(ADA_SIGNS_IN, []);
+    const bystander = await sessions.begin(ADA_SIGNS_IN, []);
+    const begun = await sessions.begin(ADA_SIGNS_IN, [earlier.cookieValue]);
     expect(await sessions.find(earlier.cookieValue)).toBe('session_unknown');
     expect(await sessions.find(begun.cookieValue)).toEqual(begun.session);
     expect(await sessions.find(bystander.cookieValue)).toEqual(bystander.session);
@@ -99,10 +93,10 @@ describe('begin', () => {
 
   it('lets nobody but the holder of its secret have a session ended by signing in', async () => {
     const { sessions } = setup();
-    const victim = await sessions.begin(ADA_SIGNS_IN, undefined);
-    await sessions.begin(ADA_SIGNS_IN, withOtherSecret(victim.cookieValue));
-    await sessions.begin(ADA_SIGNS_IN, victim.cookieValue.slice(0, 9));
-    await sessions.begin(ADA_SIGNS_IN, 'nonsense');
+    const victim = await sessions.begin(ADA_SIGNS_IN, []);
+    await sessions.begin(ADA_SIGNS_IN, [withOtherSecret(victim.cookieValue)]);
+    await sessions.begin(ADA_SIGNS_IN, [victim.cookieValue.slice(0, 9)]);
+    await sessions.begin(ADA_SIGNS_IN, ['nonsense']);
     expect(await sessions.find(victim.cookieValue)).toEqual(victim.session);
   });
 
@@ -119,19 +113,19 @@ describe('begin', () => {
     };
     const { ring } = openRing(new RingInMemory(), new Clock());
     const drawing = new Sessions({ store: meeting, ring, now: () => NOON, lifetimes: LIFETIMES });
-    const begun = await drawing.begin(ADA_SIGNS_IN, undefined);
+    const begun = await drawing.begin(ADA_SIGNS_IN, []);
     expect(new Set([...taken, begun.session.id]).size).toBe(5);
     expect(await sessions.find(begun.cookieValue)).toEqual(begun.session);
   });
 
   it('fails rather than draw for ever', async () => {
     const { sessions } = setup({ create: async () => false });
-    await expect(sessions.begin(ADA_SIGNS_IN, undefined)).rejects.toThrow('colliding');
+    await expect(sessions.begin(ADA_SIGNS_IN, [])).rejects.toThrow('colliding');
   });
 
   it('begins nothing when the store cannot take it', async () => {
     const { sessions } = setup({ create: async () => Promise.reject(new Error('down')) });
-    await expect(sessions.begin(ADA_SIGNS_IN, undefined)).rejects.toThrow('down');
+    await expect(sessions.begin(ADA_SIGNS_IN, [])).rejects.toThrow('down');
   });
 
   it('begins nothing when it cannot tell which session it replaces', async () => {
@@ -144,9 +138,9 @@ describe('begin', () => {
       },
     });
     const value = `AAAAAAAB.${Buffer.alloc(32, 1).toString('base64url')}`;
-    await expect(sessions.begin(ADA_SIGNS_IN, value)).rejects.toThrow('down');
+    await expect(sessions.begin(ADA_SIGNS_IN, [value])).rejects.toThrow('down');
     expect(isCreated).toBe(false);
-    await sessions.begin(ADA_SIGNS_IN, undefined);
+    await sessions.begin(ADA_SIGNS_IN, []);
     expect(isCreated).toBe(true);
   });
 });
@@ -157,7 +151,7 @@ describe('find', () => {
     ['idle without a refresh token', WITHOUT_REFRESH, withoutRefreshTokenIdleMs],
   ])('ends a session that is %s for too long, to the millisecond', async (_, signIn, ms) => {
     const { sessions, clock } = setup();
-    const { cookieValue } = await sessions.begin(signIn, undefined);
+    const { cookieValue } = await sessions.begin(signIn, []);
     clock.advance(ms - 1);
     expect(await sessions.find(cookieValue)).toMatchObject({ user: ADA });
     clock.advance(1);
@@ -166,7 +160,7 @@ describe('find', () => {
 
   it('slides the idle time with each use', async () => {
     const { sessions, clock } = setup();
-    const { session, cookieValue } = await sessions.begin(WITHOUT_REFRESH, undefined);
+    const { session, cookieValue } = await sessions.begin(WITHOUT_REFRESH, []);
     clock.advance(withoutRefreshTokenIdleMs - 1);
     await sessions.noteUse(session.id, clock.now());
     clock.advance(withoutRefreshTokenIdleMs - 1);
@@ -177,7 +171,7 @@ describe('find', () => {
 
   it('ends a session at its absolute end, however busy it is', async () => {
     const { sessions, clock } = setup();
-    const { session, cookieValue } = await sessions.begin(ADA_SIGNS_IN, undefined);
+    const { session, cookieValue } = await sessions.begin(ADA_SIGNS_IN, []);
     for (let hours = 6; hours < 168; hours += 6) {
       clock.set(NOON + hours * 3_600_000);
       await sessions.noteUse(session.id, clock.now());
@@ -190,7 +184,7 @@ describe('find', () => {
 
   it('knows no session by its id without its secret', async () => {
     const { sessions } = setup();
-    const { cookieValue } = await sessions.begin(ADA_SIGNS_IN, undefined);
+    const { cookieValue } = await sessions.begin(ADA_SIGNS_IN, []);
     expect(await sessions.find(withOtherSecret(cookieValue))).toBe('session_unknown');
     for (const value of ['', 'x', cookieValue.slice(0, -1), `${cookieValue}=`, `"${cookieValue}"`])
       expect(await sessions.find(value)).toBe('session_unknown');
@@ -209,7 +203,7 @@ describe('find', () => {
 
   it('rejects, and knows not "unknown", while the key ring was never read', async () => {
     const { sessions, store } = setup();
-    const { cookieValue } = await sessions.begin(ADA_SIGNS_IN, undefined);
+    const { cookieValue } = await sessions.begin(ADA_SIGNS_IN, []);
     const source = new RingInMemory();
     source.failure = new Error('unreadable');
     const { ring } = openRing(source, new Clock());
@@ -222,7 +216,7 @@ describe('find', () => {
 
   it('knows no session whose key has left the ring', async () => {
     const { sessions, source, clock } = setup();
-    const { cookieValue } = await sessions.begin(ADA_SIGNS_IN, undefined);
+    const { cookieValue } = await sessions.begin(ADA_SIGNS_IN, []);
     source.replace([createRingKey('b')]);
     clock.advance(1_000);
     expect(await sessions.find(cookieValue)).toBe('session_unknown');
@@ -232,7 +226,7 @@ describe('find', () => {
 describe('end', () => {
   it('ends the session for good and hands out its tokens, once', async () => {
     const { sessions } = setup();
-    const { session, cookieValue } = await sessions.begin(ADA_SIGNS_IN, undefined);
+    const { session, cookieValue } = await sessions.begin(ADA_SIGNS_IN, []);
     expect(await sessions.end(cookieValue)).toEqual({ session, tokens: TOKENS });
     expect(await sessions.find(cookieValue)).toBe('session_unknown');
     expect(await sessions.end(cookieValue)).toBeUndefined();
@@ -240,7 +234,7 @@ describe('end', () => {
 
   it('ends nothing for anybody but the holder of the secret', async () => {
     const { sessions } = setup();
-    const { session, cookieValue } = await sessions.begin(ADA_SIGNS_IN, undefined);
+    const { session, cookieValue } = await sessions.begin(ADA_SIGNS_IN, []);
     expect(await sessions.end(withOtherSecret(cookieValue))).toBeUndefined();
     expect(await sessions.end('nonsense')).toBeUndefined();
     expect(await sessions.find(cookieValue)).toEqual(session);
@@ -248,14 +242,14 @@ describe('end', () => {
 
   it('ends a session also after its end, so that its tokens can be given back', async () => {
     const { sessions, clock } = setup();
-    const { cookieValue } = await sessions.begin(ADA_SIGNS_IN, undefined);
+    const { cookieValue } = await sessions.begin(ADA_SIGNS_IN, []);
     clock.advance(idleMs);
     expect((await sessions.end(cookieValue))?.tokens).toEqual(TOKENS);
   });
 
   it('says nothing before it is durable', async () => {
     const { sessions } = setup({ revoke: async () => Promise.reject(new Error('down')) });
-    const { cookieValue } = await sessions.begin(ADA_SIGNS_IN, undefined);
+    const { cookieValue } = await sessions.begin(ADA_SIGNS_IN, []);
     await expect(sessions.end(cookieValue)).rejects.toThrow('down');
   });
 });

@@ -61,6 +61,8 @@ export interface BegunSession {
 /** A stored browser name is for a person to recognise; longer ones only cost space. */
 const BROWSER_MAX_LENGTH = 200;
 const ID_ATTEMPTS = 5;
+/** More cookies of one name than any honest browser sends. */
+const SHOWN_MAX = 4;
 
 /**
  * Sessions over a store and a key ring. Holds no state of its own.
@@ -91,15 +93,16 @@ export class Sessions {
    * The id and secret are new, so that nobody who knew the browser's earlier cookie knows this one
    * (session fixation).
    *
-   * @param replaced - The cookie value the browser came with. Untrusted; only the holder of its
+   * @param replaced - Cookie values the browser came with, planted ones perhaps among them; the first
+   *   that is a session is replaced. Untrusted; only the holder of its
    *   secret can end that session.
    */
-  async begin(begun: NewSession, replaced: string | undefined): Promise<BegunSession> {
+  async begin(begun: NewSession, replaced: readonly string[]): Promise<BegunSession> {
     const now = this.#now();
     const { accessTokenLifeMs, tokens, browser, ...kept } = begun;
     const { idleMs, absoluteMs, withoutRefreshTokenIdleMs, revalidateAfterMs } = this.#lifetimes;
     const renewable = tokens.refreshToken !== undefined;
-    const replaces = replaced === undefined ? undefined : await this.#ownId(replaced);
+    const replaces = await this.#findOwnId(replaced);
     for (let attempt = 1; ; attempt += 1) {
       const handle = createSessionHandle();
       const session: Session = {
@@ -171,9 +174,13 @@ export class Sessions {
     return Math.max(0, Math.ceil((sessionEnd(session) - this.#now()) / 1_000));
   }
 
-  async #ownId(cookieValue: string): Promise<number | undefined> {
-    const handle = parseSessionHandle(cookieValue);
-    return handle === undefined ? undefined : (await this.#open(handle))?.id;
+  async #findOwnId(cookieValues: readonly string[]): Promise<number | undefined> {
+    for (const value of cookieValues.slice(0, SHOWN_MAX)) {
+      const handle = parseSessionHandle(value);
+      const session = handle === undefined ? undefined : await this.#open(handle);
+      if (session !== undefined) return session.id;
+    }
+    return undefined;
   }
 
   async #open(handle: SessionHandle): Promise<Session | undefined> {

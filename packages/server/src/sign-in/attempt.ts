@@ -14,6 +14,8 @@ import type { CookieSettings } from '../session/session-cookie.ts';
 export const ATTEMPT_LIFE_MS = 600_000;
 /** An attempt that was lost is started again this often, then the page says why. */
 const MAX_RESTARTS = 1;
+/** How long a tab waits for another one's sign-in before the page says that its own is gone. */
+const AWAIT_OTHER_MS = 20_000;
 const STATE_CONTEXT = { purpose: 'state', binding: '' } as const;
 
 /** What the browser keeps of an attempt, sealed in one of the four cookies. */
@@ -138,6 +140,14 @@ export class Attempts {
   /** Whether a lost attempt may be started once more. */
   mayRestart(state: AttemptState): boolean {
     return state.restarts < MAX_RESTARTS;
+  }
+
+  /**
+   * Whether another tab may be finishing right now: this sign-in was restarted moments ago, and the
+   * browser, which keeps our cookies, has another attempt under way.
+   */
+  mayAwaitOther(cookieHeader: string | undefined, state: AttemptState): boolean {
+    return this.#now() - state.startedAt < AWAIT_OTHER_MS && this.hasAny(cookieHeader);
   }
 
   /** Set-Cookie that ends an attempt. */

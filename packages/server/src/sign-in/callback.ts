@@ -7,6 +7,7 @@
 import { createHash } from 'node:crypto';
 import { PATHS, readCookies, selectRedirectTarget } from '@sallyport/protocol';
 import { describeFailure } from '../observe/log.ts';
+import { buildOneMomentPage } from '../page/one-moment-page.ts';
 import { setSessionCookie } from '../session/session-cookie.ts';
 import { findAccessRefusal, selectAccessClaims } from '../verdict/access.ts';
 import { prepareIdentity } from '../verdict/identity.ts';
@@ -19,6 +20,7 @@ import {
   refuseMethod,
   type SignInRequest,
   showFailure,
+  showPage,
   singleParameter,
 } from './sign-in-request.ts';
 import { toUserPrincipal, toUserRecord } from './user-record.ts';
@@ -114,7 +116,7 @@ export function createCallback(
         address: request.address,
         browser: request.headers['user-agent'] ?? '',
       },
-      readCookies(request.headers.cookie, cookies.sessionName)[0],
+      readCookies(request.headers.cookie, cookies.sessionName),
     );
     log('audit', 'session_begun', {
       issuer: principal.issuer,
@@ -131,7 +133,8 @@ export function createCallback(
 
   /**
    * The attempt is used, too old, or was never this browser's. Somebody who has a session by now has
-   * what they wanted; else the sign-in is started once more; else a page says why.
+   * what they wanted; else the sign-in is started once more; else, while another tab is at it, the page
+   * waits for that; else a page says why.
    */
   async function attemptGone(
     request: SignInRequest,
@@ -146,6 +149,9 @@ export function createCallback(
         restarts: state.restarts + 1,
         extra: {},
       });
+    }
+    if (state !== undefined && attempts.mayAwaitOther(request.headers.cookie, state)) {
+      return showPage(buildOneMomentPage(retryUrl(target)), 200);
     }
     const reason =
       state !== undefined && !attempts.hasAny(request.headers.cookie)

@@ -4,6 +4,8 @@
  * @module
  */
 
+import { SallyportError } from '@sallyport/protocol';
+
 /** Dependencies and limits of {@link createIdpFetch}. */
 export interface IdpFetchOptions {
   readonly fetch: typeof fetch;
@@ -82,16 +84,26 @@ export function createIdpFetch({ fetch, now, timeoutMs, bodyMaxBytes }: IdpFetch
   }
 
   async function request(url: string, init: RequestInit): Promise<Response> {
-    const response = await fetch(url, {
-      ...init,
-      redirect: 'manual',
-      signal: AbortSignal.timeout(timeoutMs),
-    });
-    return new Response(await readBounded(response), {
-      // A status without a body may not be given one; only its absence is of interest.
-      status: response.status === 204 || response.status === 304 ? 200 : response.status,
-      headers: withoutEncoding(response.headers),
-    });
+    try {
+      const response = await fetch(url, {
+        ...init,
+        redirect: 'manual',
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+      return new Response(await readBounded(response), {
+        // A status without a body may not be given one; only its absence is of interest.
+        status: response.status === 204 || response.status === 304 ? 200 : response.status,
+        headers: withoutEncoding(response.headers),
+      });
+    } catch (cause) {
+      if (cause instanceof RangeError) throw cause;
+      // Told apart from everything an IdP that does answer can get wrong.
+      throw new SallyportError('SP_IDP_UNREACHABLE', {
+        component: 'idp',
+        cause,
+        retryAfterSeconds: 5,
+      });
+    }
   }
 
   async function readBounded(response: Response): Promise<Uint8Array<ArrayBuffer>> {
@@ -99,7 +111,7 @@ export function createIdpFetch({ fetch, now, timeoutMs, bodyMaxBytes }: IdpFetch
     let size = 0;
     for await (const chunk of response.body ?? []) {
       size += chunk.byteLength;
-      if (size > bodyMaxBytes) throw new Error('the answer is too large');
+      if (size > bodyMaxBytes) throw new RangeError('the answer is too large');
       chunks.push(chunk);
     }
     return Buffer.concat(chunks);

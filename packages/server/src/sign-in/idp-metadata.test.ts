@@ -134,15 +134,46 @@ describe('KeptMetadata', () => {
   });
 
   it('tries at once when it is needed and not there, and says so when that failed', async () => {
-    const { metadata, loads, left, answerWith } = setup();
+    const { metadata, loads, next, answerWith } = setup();
     answerWith(down);
     expect(await metadata.need()).toBeUndefined();
     expect(await metadata.need()).toBeUndefined();
-    expect([loads(), left()]).toEqual([2, 1]);
+    expect(loads()).toBe(2);
     answerWith(async () => 'value');
     expect(await metadata.need()).toBe('value');
     expect(await metadata.need()).toBe('value');
     expect(loads()).toBe(3);
+    expect(next().afterMs).toBe(600_000);
+  });
+
+  it('is not put off by people who keep asking: their attempts move nothing of the schedule', async () => {
+    const { metadata, run, next, answerWith } = setup();
+    answerWith(down);
+    metadata.start();
+    await settled();
+    const task = next();
+    for (let ask = 0; ask < 20; ask += 1) await metadata.need();
+    expect(next()).toBe(task);
+    expect(await run()).toBe(1_000);
+    expect(next().afterMs).toBe(2_000);
+  });
+
+  it('goes on trying when its time comes while somebody’s attempt is under way, and that fails', async () => {
+    const { metadata, loads, run, next, answerWith } = setup();
+    answerWith(down);
+    metadata.start();
+    await settled();
+    const { promise, reject } = Promise.withResolvers<string>();
+    answerWith(() => promise);
+    const needed = metadata.need();
+    await run();
+    expect(loads()).toBe(2);
+    reject(new Error('down'));
+    expect(await needed).toBeUndefined();
+    expect(next().afterMs).toBe(2_000);
+    answerWith(async () => 'value');
+    await run();
+    expect(metadata.current).toBe('value');
   });
 
   it('stops when it is closed: nothing is scheduled any more, the value stays', async () => {

@@ -29,6 +29,8 @@ export class KeptMetadata<T> {
   readonly #options: KeptMetadataOptions<T>;
   #value: T | undefined;
   #inFlight: Promise<T | undefined> | undefined;
+  /** Whether the schedule waits for the attempt under way. */
+  #isDue = false;
   #retryMs = FIRST_RETRY_MS;
   #cancel: () => void = () => {};
   #closed = false;
@@ -44,12 +46,15 @@ export class KeptMetadata<T> {
 
   /** Begins loading in the background. */
   start(): void {
-    void this.#load();
+    void this.#load(true);
   }
 
-  /** The value, or the result of one attempt to get it now; `undefined` when that failed. */
+  /**
+   * The value, or the result of one attempt to get it now; `undefined` when that failed. Such an
+   * attempt moves nothing of the schedule: people who keep asking do not put recovery off.
+   */
   async need(): Promise<T | undefined> {
-    return this.#value ?? (await this.#load());
+    return this.#value ?? (await this.#load(false));
   }
 
   /** Stops; what is in flight is ignored. */
@@ -58,7 +63,9 @@ export class KeptMetadata<T> {
     this.#cancel();
   }
 
-  #load(): Promise<T | undefined> {
+  #load(isScheduled: boolean): Promise<T | undefined> {
+    // Also when it joins an attempt that somebody asked for: whatever comes of that, the schedule goes on.
+    if (isScheduled) this.#isDue = true;
     this.#inFlight ??= this.#attempt().finally(() => {
       this.#inFlight = undefined;
     });
@@ -66,7 +73,6 @@ export class KeptMetadata<T> {
   }
 
   async #attempt(): Promise<T | undefined> {
-    this.#cancel();
     try {
       const value = await this.#options.load();
       if (this.#closed) return undefined;
@@ -77,6 +83,7 @@ export class KeptMetadata<T> {
     } catch (cause) {
       if (this.#closed) return undefined;
       this.#options.onFailure(cause);
+      if (!this.#isDue) return undefined;
       this.#later(this.#retryMs);
       this.#retryMs = Math.min(this.#retryMs * 2, LAST_RETRY_MS);
     }
@@ -84,6 +91,8 @@ export class KeptMetadata<T> {
   }
 
   #later(afterMs: number): void {
-    this.#cancel = this.#options.schedule(afterMs, () => void this.#load());
+    this.#isDue = false;
+    this.#cancel();
+    this.#cancel = this.#options.schedule(afterMs, () => void this.#load(true));
   }
 }

@@ -21,6 +21,7 @@ import {
 
 const STATE_CONTEXT = { purpose: 'sign-out-state', binding: '' } as const;
 const STATE_MAX_LENGTH = 8_192;
+const SESSIONS_MAX = 4;
 
 /**
  * Creates the endpoint.
@@ -45,36 +46,48 @@ export function createLogout(
     if (asked === 'repeated' || state === 'repeated')
       return showFailure('bad_request', { requestId: request.requestId });
     const target = allowed(asked.value) ?? targetOf(state.value);
-    const cookie = readCookies(request.headers.cookie, cookies.sessionName)[0];
-    if (cookie === undefined) return afterSignOut(target, true, []);
+    const values = readCookies(request.headers.cookie, cookies.sessionName);
+    if (values.length === 0) return afterSignOut(target, true, []);
     if (!isOwnRequest(request)) return askFirst(target);
-    return signOut(request, cookie, target);
+    return signOut(request, values, target);
   };
 
+  /** A planted cookie of the same name may stand beside the real one: every session shown is ended. */
   async function signOut(
     request: SignInRequest,
-    cookie: string,
+    values: readonly string[],
     target: string | undefined,
   ): Promise<Response> {
-    const ended = await sessions.end(cookie);
     const setCookies = [clearSessionCookie(cookies)];
-    if (ended === undefined) return afterSignOut(target, true, setCookies);
-    const { session, tokens } = ended;
-    log('audit', 'session_ended', {
-      reason: 'signed_out',
-      issuer: session.principal.issuer,
-      subject: session.principal.subject,
-      session: session.id,
-      requestId: request.requestId,
-    });
-    if (tokens?.refreshToken !== undefined) await relyingParty.revoke(tokens.refreshToken);
-    const location = await relyingParty.endSessionUrl({
-      idToken: tokens?.idToken,
-      state: target === undefined ? undefined : sealText(ring, STATE_CONTEXT, target),
-    });
+    let location: URL | undefined;
+    let isIdpTold = true;
+    for (const value of values.slice(0, SESSIONS_MAX)) {
+      const ended = await sessions.end(value);
+      if (ended === undefined) continue;
+      const { session, tokens } = ended;
+      log('audit', 'session_ended', {
+        reason: 'signed_out',
+        issuer: session.principal.issuer,
+        subject: session.principal.subject,
+        session: session.id,
+        requestId: request.requestId,
+      });
+      const isReachable =
+        tokens?.refreshToken === undefined || (await relyingParty.revoke(tokens.refreshToken));
+      location = isReachable ? await endSessionUrl(tokens?.idToken, target) : undefined;
+      isIdpTold = location !== undefined;
+    }
     return location === undefined
-      ? afterSignOut(target, false, setCookies)
+      ? afterSignOut(target, isIdpTold, setCookies)
       : redirectTo(location.href, setCookies, 303);
+  }
+
+  function endSessionUrl(
+    idToken: string | undefined,
+    target: string | undefined,
+  ): Promise<URL | undefined> {
+    const state = target === undefined ? undefined : sealText(ring, STATE_CONTEXT, target);
+    return relyingParty.endSessionUrl({ idToken, state });
   }
 
   /** A target that needs a session would start a sign-in: it becomes the page's link instead. */

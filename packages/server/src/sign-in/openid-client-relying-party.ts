@@ -4,7 +4,14 @@
  * @module
  */
 
-import { accept, type JsonValue, PATHS, type Result, refuse } from '@sallyport/protocol';
+import {
+  accept,
+  type JsonValue,
+  PATHS,
+  type Result,
+  refuse,
+  SallyportError,
+} from '@sallyport/protocol';
 import * as oidc from 'openid-client';
 import { CLOCK_TOLERANCE_SECONDS, findIdTokenProblem } from './id-token-claims.ts';
 import { createIdpFetch } from './idp-fetch.ts';
@@ -37,8 +44,8 @@ const IDP_TIMEOUT_MS = 10_000;
 const IDP_BODY_MAX_BYTES = 1_048_576;
 const ID_TOKEN_MAX_LENGTH = 65_536;
 const REVOCATION_TIMEOUT_MS = 3_000;
-/** Codes of the library that mean nobody answered, rather than somebody answered wrongly. */
-const UNREACHABLE_CODES: ReadonlySet<unknown> = new Set(['OAUTH_TIMEOUT', 'OAUTH_ABORT']);
+/** A compact JWS and nothing around it: other spellings of the same bytes are not what was signed. */
+const COMPACT_JWS = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
 /**
  * Creates the relying party and begins to fetch the IdP's metadata.
@@ -123,14 +130,21 @@ export function createRelyingParty(options: RelyingPartyOptions): RelyingParty {
 
     async revoke(refreshToken) {
       const configuration = metadata.current;
-      if (configuration?.serverMetadata().revocation_endpoint === undefined) return;
-      const { promise: timeUp, resolve } = Promise.withResolvers<void>();
-      const cancel = schedule(REVOCATION_TIMEOUT_MS, resolve);
-      const revoked = oidc.tokenRevocation(configuration, refreshToken, {
-        token_type_hint: 'refresh_token',
-      });
-      await Promise.race([revoked.catch(onFailure), timeUp]);
+      if (configuration?.serverMetadata().revocation_endpoint === undefined) return true;
+      const { promise: timeUp, resolve } = Promise.withResolvers<boolean>();
+      const cancel = schedule(REVOCATION_TIMEOUT_MS, () => resolve(true));
+      const revoked = oidc
+        .tokenRevocation(configuration, refreshToken, { token_type_hint: 'refresh_token' })
+        .then(
+          () => true,
+          (cause: unknown) => {
+            onFailure(cause);
+            return toRefusal(cause).reason !== 'idp_unreachable';
+          },
+        );
+      const isReachable = await Promise.race([revoked, timeUp]);
       cancel();
+      return isReachable;
     },
 
     close: () => metadata.close(),
@@ -178,8 +192,12 @@ export function createRelyingParty(options: RelyingPartyOptions): RelyingParty {
     });
     const idToken = answer.id_token ?? '';
     const verified = answer.claims();
-    if (verified === undefined || idToken.length > ID_TOKEN_MAX_LENGTH) {
-      return refuse({ reason: 'token_invalid', check: 'id_token size' });
+    if (
+      verified === undefined ||
+      idToken.length > ID_TOKEN_MAX_LENGTH ||
+      !COMPACT_JWS.test(idToken)
+    ) {
+      return refuse({ reason: 'token_invalid', check: 'id_token form' });
     }
     const problem = findIdTokenProblem(verified, clientId, now() / 1_000);
     if (problem !== undefined) return refuse({ reason: 'token_invalid', check: problem });
@@ -201,18 +219,32 @@ export function createRelyingParty(options: RelyingPartyOptions): RelyingParty {
 
 function toRefusal(error: unknown): ExchangeRefusal {
   if (error instanceof oidc.AuthorizationResponseError || error instanceof oidc.ResponseBodyError) {
-    return { reason: 'idp_refused', code: error.error, description: error.error_description ?? '' };
+    return {
+      reason: 'idp_refused',
+      code: error.error,
+      description: error.error_description ?? '',
+    };
   }
-  if (error instanceof oidc.ClientError) {
-    // A fetch that failed has no code of the library's own.
-    if (error.code === undefined || UNREACHABLE_CODES.has(error.code))
-      return { reason: 'idp_unreachable', cause: error };
-    if (error.cause instanceof Response && error.cause.status >= 500)
-      return { reason: 'idp_unreachable', cause: error };
-    return { reason: 'token_invalid', check: error.code };
+  if (isUnreachable(error)) return { reason: 'idp_unreachable', cause: error };
+  // Whatever else goes wrong is in what the IdP answered.
+  return { reason: 'token_invalid', check: checkOf(error) };
+}
+
+/** Nobody answered, or a server that says of itself that it is broken. */
+function isUnreachable(error: unknown): boolean {
+  for (
+    let cause = error;
+    cause !== undefined;
+    cause = cause instanceof Error ? cause.cause : undefined
+  ) {
+    if (cause instanceof SallyportError) return true;
+    if (cause instanceof Response) return cause.status >= 500;
   }
-  if (error instanceof oidc.WWWAuthenticateChallengeError)
-    return { reason: 'token_invalid', check: 'userinfo_challenge' };
-  // What is left is the network's: undici reports it as a TypeError without a code of the library.
-  return { reason: 'idp_unreachable', cause: error };
+  return false;
+}
+
+function checkOf(error: unknown): string {
+  if (error instanceof Error && 'code' in error && typeof error.code === 'string')
+    return error.code;
+  return error instanceof Error ? error.name : 'response';
 }

@@ -74,7 +74,11 @@ export interface RelyingParty {
   >;
   /** The URL that ends the IdP's session and comes back to `/logout`; `undefined` when the IdP has none. */
   endSessionUrl(request: EndSessionRequest): Promise<URL | undefined>;
-  /** Revokes a refresh token (RFC 7009); resolves also when the IdP would not, within seconds. */
-  revoke(refreshToken: string): Promise<void>;
+  /**
+   * Revokes a refresh token (RFC 7009). Resolves within seconds, also when the IdP would not.
+   *
+   * @returns Whether the IdP could be reached, as far as that was tried.
+   */
+  revoke(refreshToken: string): Promise<boolean>;
   close(): void;
 }

@@ -118,7 +118,7 @@ export function createCheckUnderTest(
     ask: async (cookie, more = {}) =>
       check(toRequest(cookie === undefined ? {} : { cookie: `${COOKIE}=${cookie}` }, more)),
     signIn: async (signedIn = {}) => {
-      const begun = await sessions.begin({ ...ADA_SIGNS_IN, ...signedIn }, undefined);
+      const begun = await sessions.begin({ ...ADA_SIGNS_IN, ...signedIn }, []);
       return { id: begun.session.id, cookie: begun.cookieValue };
     },
   };

@@ -5,7 +5,7 @@
  */
 
 import { SallyportError } from '@sallyport/protocol';
-import type { SessionStore, StoredSession } from '../session/session-store.ts';
+import type { RevocationsSeen, SessionStore, StoredSession } from '../session/session-store.ts';
 
 /** What a store that is down says. */
 export const DOWN: SallyportError = new SallyportError('SP_STORE_UNAVAILABLE', {
@@ -17,6 +17,8 @@ export const DOWN: SallyportError = new SallyportError('SP_STORE_UNAVAILABLE', {
 export class WatchedStore implements SessionStore {
   reads = 0;
   isDown = false;
+  /** Has the next look at revocations say that everything must be forgotten. */
+  hasMissedSome = false;
   /** A read waits for this after it has its answer. */
   held: Promise<void> | undefined;
   readonly touches: (readonly [id: number, at: number])[] = [];
@@ -30,7 +32,6 @@ export class WatchedStore implements SessionStore {
   readonly revoke: SessionStore['revoke'] = (...call) => this.#up().revoke(...call);
   readonly claimOnce: SessionStore['claimOnce'] = (...call) => this.#up().claimOnce(...call);
   readonly sweep: SessionStore['sweep'] = (...call) => this.#up().sweep(...call);
-  readonly revocations: SessionStore['revocations'] = () => this.#up().revocations();
   readonly close: SessionStore['close'] = () => this.#store.close();
 
   async read(id: number): Promise<StoredSession | undefined> {
@@ -43,6 +44,13 @@ export class WatchedStore implements SessionStore {
   async touch(id: number, at: number): Promise<void> {
     this.touches.push([id, at]);
     await this.#up().touch(id, at);
+  }
+
+  revocations(): RevocationsSeen {
+    const { sessions, all } = this.#up().revocations();
+    const hasMissedSome = this.hasMissedSome;
+    this.hasMissedSome = false;
+    return { sessions, all: all || hasMissedSome };
   }
 
   #up(): SessionStore {

@@ -42,6 +42,19 @@ describe('remembering', () => {
     expect(store.reads).toBe(2);
   });
 
+  it('ends with its session, also when the store was read a moment before', async () => {
+    const { ask, signIn, clock, sessions, store } = createCheckUnderTest();
+    const { id, cookie } = await signIn();
+    clock.advance(LIFETIMES.absoluteMs - 60_000);
+    await sessions.noteUse(id, clock.now());
+    expect(await ask(cookie)).toMatchObject({ outcome: 'admitted' });
+    clock.advance(59_999);
+    expect(await ask(cookie)).toMatchObject({ outcome: 'admitted' });
+    expect(store.reads).toBe(1);
+    clock.advance(1);
+    expect(await ask(cookie)).toEqual({ outcome: 'refused', reason: 'session_expired' });
+  });
+
   it('reads the store again when the clock was set back', async () => {
     const { ask, signIn, clock, store } = createCheckUnderTest();
     const { cookie } = await signIn();
@@ -104,7 +117,7 @@ describe('revocation', () => {
     const { ask, signIn, sessions } = createCheckUnderTest();
     const { cookie } = await signIn();
     await ask(cookie);
-    const begun = await sessions.begin(ADA_SIGNS_IN, cookie);
+    const begun = await sessions.begin(ADA_SIGNS_IN, [cookie]);
     expect(await ask(cookie)).toMatchObject({ reason: 'session_unknown' });
     expect(await ask(begun.cookieValue)).toMatchObject({ outcome: 'admitted' });
   });
@@ -143,6 +156,18 @@ describe('revocation', () => {
     expect(await ask(gone.cookie)).toEqual({ outcome: 'refused', reason: 'session_unknown' });
   });
 
+  it('that may have been missed has everything forgotten', async () => {
+    const { ask, signIn, store } = createCheckUnderTest();
+    const { cookie } = await signIn();
+    await ask(cookie);
+    await ask(cookie);
+    expect(store.reads).toBe(1);
+    store.hasMissedSome = true;
+    expect(await ask(cookie)).toMatchObject({ outcome: 'admitted' });
+    await ask(cookie);
+    expect(store.reads).toBe(2);
+  });
+
   it('of nobody leaves what was read in between remembered', async () => {
     const { ask, signIn, clock, store } = createCheckUnderTest();
     const [one, other] = [await signIn(), await signIn()];
@@ -166,7 +191,7 @@ describe('revocation', () => {
     source.replace([createRingKey('b')]);
     clock.advance(1_000);
     expect(await ask(cookie)).toEqual({ outcome: 'refused', reason: 'session_unknown' });
-    const begun = await sessions.begin(ADA_SIGNS_IN, undefined);
+    const begun = await sessions.begin(ADA_SIGNS_IN, []);
     expect(await ask(begun.cookieValue)).toMatchObject({ outcome: 'admitted' });
   });
 

@@ -1,6 +1,7 @@
 import { setImmediate as settled } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { anyText } from '../testing/any-text.ts';
 import { COOKIE, createCheckUnderTest, PUBLIC, toRequest } from '../testing/check.ts';
 import { ADA, ADA_SIGNS_IN, LIFETIMES, OPEN_RULES, TOKENS } from '../testing/people.ts';
 import { DOWN } from '../testing/watched-store.ts';
@@ -291,7 +292,7 @@ describe('any request whatever', () => {
       fc.stringMatching(/^[\w-]{8}\.[\w-]{43}$/).map((value) => `${COOKIE}=${value}`),
       fc.stringMatching(/^[\w-]{43}$/).map((secret) => `${COOKIE}=${cookie.slice(0, 9)}${secret}`),
       fc.constant('x'.repeat(16_000)),
-      fc.string({ unit: 'binary', maxLength: 10 }),
+      anyText(10),
     );
     const value = fc.array(piece, { maxLength: 8 }).map((pieces) => pieces.join(''));
     const name = fc.constantFrom(
