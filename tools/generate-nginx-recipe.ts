@@ -258,7 +258,6 @@ include sallyport/response-headers*.conf;
 `;
 
 const FORWARD = `
-proxy_headers_hash_max_size 1024;
 proxy_http_version 1.1;
 proxy_intercept_errors off;
 proxy_ignore_headers X-Accel-Redirect X-Accel-Buffering;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Browser, NAVIGATION } from '../wire/browser.ts';
+import { Browser, NAVIGATION, nextAddress } from '../wire/browser.ts';
 import { exchange, type Received } from '../wire/exchange.ts';
 import { type Service, startService, WEB_CLIENT_ID, WEB_CLIENT_SECRET } from '../wire/platform.ts';
 import {
@@ -181,15 +181,25 @@ describe('The answer of the IdP at /callback', () => {
       expect(await me(browser)).toBe(200);
     });
 
-    it('shows that the attempt is gone when other cookies do come back', async () => {
+    it('waits for the other tab when another attempt of this browser is under way, and then goes on', async () => {
       const browser = new Browser();
       const { query } = await open('/wanted?x=1', browser);
       browser.clearCookies();
       const restarted = await browser.step(callback(query));
       browser.clearCookies();
-      await open('/other', browser);
-      const ended = await browser.step(callback(service.idp.authorize(restarted.location ?? '')));
-      expectFailurePage(ended, 'attempt_gone', 400);
+      const other = await open('/other', browser);
+      const asked = service.idp.counts.token;
+      const waits = await browser.step(callback(service.idp.authorize(restarted.location ?? '')));
+      expect([waits.status, waits.headers['refresh']]).toEqual([200, '1']);
+      expect(waits.setCookies).toEqual([]);
+      expect(waits.headers['cache-control']).toBe('no-store');
+      expect(waits.headers['content-security-policy']).toContain("default-src 'none'");
+      expect(service.idp.counts.token).toBe(asked);
+      expect(await me(browser)).toBe(401);
+      await browser.step(callback(other.query));
+      const goesOn = await browser.step(nextAddress(waits) ?? '');
+      expect([goesOn.status, goesOn.location]).toEqual([302, `${service.url}/wanted?x=1`]);
+      expect(await me(browser)).toBe(200);
     });
   });
 

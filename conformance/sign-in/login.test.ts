@@ -85,7 +85,7 @@ describe('GET /login', () => {
       ],
       ['XMLHttpRequest', { 'x-requested-with': 'XMLHttpRequest' }],
       ['gRPC', { 'content-type': 'application/grpc' }],
-      ['gRPC-Web', { 'content-type': 'application/grpc-web+proto' }],
+      ['gRPC-Web', { 'content-type': 'application/grpc-web+proto', 'sec-fetch-mode': 'cors' }],
       ['Connect', { 'connect-protocol-version': '1' }],
     ])('%s: 401 with the address to open, and nothing is started', async (_, headers) => {
       for (const accept of ['*/*', NAVIGATION.accept]) {

@@ -102,8 +102,7 @@ export class Browser {
       const next = nextAddress(received);
       if (next === undefined) return received;
       if (hops === REDIRECTS_MAX) throw new Error(`redirects without end, last to ${next}`);
-      const pauseMs = pauseBefore(received);
-      if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      await pauseAfter(received);
       received = await this.step(new URL(next, received.url).href);
     }
   }
@@ -146,10 +145,11 @@ export function nextAddress({ status, location, headers, url }: Received): strin
   return /^\d+; ?url=(.*)$/i.exec(refresh)?.[1] ?? url;
 }
 
-/** Milliseconds a browser waits before it goes on. */
-function pauseBefore({ headers }: Received): number {
+/** Waits as long as a browser does before it goes on. */
+export async function pauseAfter({ headers }: Received): Promise<void> {
   const { refresh } = headers;
-  return typeof refresh === 'string' ? Number.parseInt(refresh, 10) * 1_000 : 0;
+  const pauseMs = typeof refresh === 'string' ? Number.parseInt(refresh, 10) * 1_000 : 0;
+  if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
 }
 
 /** The first form of a page: where it goes, and what its hidden fields hold. */

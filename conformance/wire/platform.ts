@@ -9,7 +9,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { type AttackerIdp, type Lie, startAttackerIdp } from './attacker-idp.ts';
-import { type Browser, nextAddress } from './browser.ts';
+import { type Browser, nextAddress, pauseAfter } from './browser.ts';
 import type { Received } from './exchange.ts';
 import { type Limits, type Running, start, temporaryFolder } from './process.ts';
 
@@ -65,7 +65,7 @@ export interface Service {
   signIn(browser: Browser, path?: string, lie?: Lie): Promise<Received>;
   /**
    * Plays the IdP's part from where `/login` sent the browser to where the sign-in ends: on the way to
-   * the target, or on a page. Follows restarts.
+   * the target, or on a page. Follows restarts, and pages that wait for another tab.
    */
   finish(browser: Browser, location: string): Promise<Received>;
   /** Starts it again on the same state, after it was ended. */
@@ -129,8 +129,11 @@ export async function startService(
             isAtIdp ? `${url}/callback?${idp.authorize(next).toString()}` : next,
           );
           const onward = new URL(nextAddress(received) ?? '/', url).href;
-          if (!onward.startsWith(`${idp.issuer}/`) && !onward.startsWith(`${url}/login`))
-            return received;
+          const isUnderWay = [`${idp.issuer}/`, `${url}/login`, `${url}/callback`].some((start) =>
+            onward.startsWith(start),
+          );
+          if (!isUnderWay) return received;
+          await pauseAfter(received);
           next = onward;
         }
         throw new Error('the sign-in is started again and again');

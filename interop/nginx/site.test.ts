@@ -229,9 +229,13 @@ describe.skipIf(isLeftOut)(
       expect(testConfiguration(prefix, HTTP).ok).toBe(true);
       const { status } = await bash(here(RELOAD).replaceAll('nginx -', `${requirePart(NGINX)} -`));
       expect(status).toBe(0);
-      await expect
-        .poll(async () => (await bash(`curl -si https://localhost:${port}/healthz`)).stdout)
-        .toMatch(/^strict-transport-security: max-age=1\r$/m);
+      for (const path of ['/healthz', '/console']) {
+        const command = `curl -si -H 'Cookie: ${cookie}' https://localhost:${port}${path}`;
+        // A reload is done when the new worker answers, and not before.
+        await expect
+          .poll(async () => (await bash(command)).stdout)
+          .toMatch(/^HTTP\/2 200 .*^strict-transport-security: max-age=1\r$/ms);
+      }
     });
 
     it('takes the recipe that the README has generated', async () => {

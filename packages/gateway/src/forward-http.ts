@@ -53,7 +53,7 @@ export function createHttpForwarder(options: HttpForwarderOptions): HttpForwarde
             path: target,
             method: exchange.method,
             headers: [...headers.flat(), 'host', publicOrigin.host],
-            body: openBody(exchange),
+            body: openBody(exchange, isUnlimited ? undefined : timeouts.clientBodyMs),
             headersTimeout: isUnlimited ? 0 : timeouts.upstreamHeadersMs,
             bodyTimeout: isUnlimited ? 0 : timeouts.upstreamIdleMs,
             ...(exchange.upgrade === undefined ? {} : { upgrade: 'websocket' }),
@@ -72,12 +72,19 @@ export function createHttpForwarder(options: HttpForwarderOptions): HttpForwarde
   function poolOf(origin: string): Pool {
     let pool = poolByOrigin.get(origin);
     if (pool === undefined) {
-      pool = new Pool(origin, { allowH2: false, connect: { timeout: timeouts.upstreamConnectMs } });
+      pool = new Pool(origin, {
+        allowH2: false,
+        connections: CONNECTIONS_MAX,
+        connect: { timeout: timeouts.upstreamConnectMs },
+      });
       poolByOrigin.set(origin, pool);
     }
     return pool;
   }
 }
+
+/** To one backend; more requests wait for one of them. */
+const CONNECTIONS_MAX = 1_024;
 
 /** Takes one answer from undici to the client. */
 class ResponseRelay implements Dispatcher.DispatchHandler {
@@ -188,12 +195,18 @@ class ClientGone extends Error {
   readonly code = 'CLIENT_GONE';
 }
 
+/** Why a backend's request is broken off when its client stopped sending. */
+class BodyStalled extends Error {
+  override readonly name = 'BodyStalled';
+  readonly code = 'BODY_STALLED';
+}
+
 /**
  * Puts a stream of its own between client and backend: undici destroys the body it was given when the
  * backend fails, and with the client's own stream the connection would go that still has to carry the
  * answer.
  */
-function openBody(exchange: Exchange): Readable | null {
+function openBody(exchange: Exchange, stallMs: number | undefined): Readable | null {
   const { body } = exchange;
   if (body === undefined) return null;
   const copy = new PassThrough();
@@ -210,10 +223,25 @@ function openBody(exchange: Exchange): Readable | null {
     else copy.destroy(new ClientGone());
   });
   exchange.sendContinue();
+  if (stallMs !== undefined) limitStall(body, copy, stallMs);
   return body.pipe(copy, { end: false });
 }
 
+/** Breaks off a body whose client sends nothing more: each one holds a connection to the backend. */
+function limitStall(body: Readable, copy: PassThrough, stallMs: number): void {
+  const timer = setTimeout(() => {
+    // While the backend takes nothing, the client cannot be the one to blame.
+    if (copy.writableNeedDrain) timer.refresh();
+    else copy.destroy(new BodyStalled());
+  }, stallMs);
+  timer.unref();
+  body.on('data', () => timer.refresh());
+  body.once('end', () => clearTimeout(timer));
+  copy.once('close', () => clearTimeout(timer));
+}
+
 function tellReason(error: unknown): ProblemReason {
+  if (error instanceof BodyStalled) return 'request_timeout';
   if (
     error instanceof errors.ConnectTimeoutError ||
     error instanceof errors.HeadersTimeoutError ||

@@ -12,6 +12,8 @@ export interface GatewayTimeouts {
   readonly headersMs: number;
   /** For a whole request body; not on streaming routes. */
   readonly requestMs: number;
+  /** Between two pieces of a request body that the backend is ready to take; not on streaming routes. */
+  readonly clientBodyMs: number;
   /** A connection without a request. */
   readonly keepAliveMs: number;
   /** For the rest of a request body whose answer is already complete. */
@@ -33,6 +35,7 @@ export const DEFAULT_TIMEOUTS: GatewayTimeouts = {
   firstBytesMs: 10_000,
   headersMs: 15_000,
   requestMs: 300_000,
+  clientBodyMs: 15_000,
   keepAliveMs: 65_000,
   lingerMs: 5_000,
   clientStallMs: 60_000,

@@ -30,6 +30,7 @@ const OWNED_NAMES: ReadonlySet<string> = new Set([
   'expect',
   'forwarded',
   'host',
+  'proxy',
   'true-client-ip',
   'x-client-ip',
   'x-forwarded',

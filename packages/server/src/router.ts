@@ -88,7 +88,11 @@ export function createRouter(
     context.json({ status: 404, title: 'No such route' }, 404, { 'cache-control': 'no-store' }),
   );
   app.onError((cause, context) => failed(toSignInRequest(context), cause));
-  const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false });
+  const listener = getRequestListener(app.fetch, {
+    overrideGlobalObjects: false,
+    // No route looks at the Host, and a probe with HTTP/1.0 has none.
+    hostname: 'localhost',
+  });
   // The listener answers every failure itself; its promise only says when it is done.
   return (req, res) => void listener(req, res);
 

@@ -66,7 +66,7 @@ export const OWN_SCHEMA: SchemaOf<
     kind: listKind(addressRangeKind, 'IP addresses and ranges'),
     fallback: [],
     meaning:
-      'Proxies whose forwarded headers are believed. Without any, they change nothing, and clients are told apart by the address of the connection.',
+      'Proxies whose forwarded headers are believed. Without any, they change nothing, and `rateLimit` cannot tell clients apart by address: everybody may come through the same proxy.',
   },
   session: {
     store: {
@@ -174,7 +174,7 @@ export const OWN_SCHEMA: SchemaOf<
       kind: integerKind(1, 100_000),
       fallback: 600,
       meaning:
-        'Requests a minute to `/login`, `/callback` and `/logout` from one client; more are answered with 429. A sign-in takes two.',
+        'Requests a minute to `/login`, `/callback` and `/logout` from one address (only with `trustedProxies`) and with one session cookie; more are answered with 429. A sign-in takes two.',
     },
   },
 };

@@ -55,11 +55,20 @@ describe('tellCaller', () => {
     },
   );
 
+  it.each(['application/grpc-web+proto', 'application/grpc-web-text', 'application/grpcish'])(
+    'content type %s is not gRPC: it is answered like any other program',
+    (contentType) => {
+      expect(tellCaller({ method: 'POST', headers: { 'content-type': contentType } })).toBe(
+        'program',
+      );
+    },
+  );
+
   it.each([
     'application/grpc',
     'application/grpc+proto',
-    'application/grpc-web+proto',
-    'application/grpc-web-text',
+    'application/grpc;charset=utf-8',
+    'APPLICATION/GRPC+proto',
   ])('content type %s is gRPC, whatever else is said', (contentType) => {
     const headers = {
       'content-type': contentType,

@@ -36,9 +36,13 @@ export function tellCaller({ method, headers }: CallerHints): Exclude<CallerKind
   return isPageLoad(method, headers) ? 'navigation' : 'program';
 }
 
+/** `application/grpc`, `+proto`, `+json`; gRPC-Web is an HTTP request like any other. */
+const GRPC_CONTENT_TYPE = /^application\/grpc(?:[+;]|$)/i;
+
 /** Whether a request, or the one a subrequest stands for, is a gRPC call. */
 export function isGrpc(headers: IncomingHttpHeaders): boolean {
-  return headers['content-type']?.startsWith('application/grpc') === true;
+  const contentType = headers['content-type'];
+  return contentType !== undefined && GRPC_CONTENT_TYPE.test(contentType);
 }
 
 /**
@@ -50,7 +54,9 @@ export function isBackground({ method, headers }: CallerHints): boolean {
   const mode = headers['sec-fetch-mode'];
   if (mode !== undefined) return mode !== 'navigate';
   const kind = tellCaller({ method, headers });
+  // gRPC-Web and its like too, which are answered as programs.
   if (kind === 'grpc' || kind === 'connect') return true;
+  if (headers['content-type']?.startsWith('application/grpc') === true) return true;
   return (
     headers.upgrade !== undefined || headers['x-requested-with'] !== undefined || !isRead(method)
   );

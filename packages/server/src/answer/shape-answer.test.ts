@@ -145,7 +145,7 @@ describe('every other verdict', () => {
 });
 
 describe('to a navigation', () => {
-  it.each(REASONS.filter((reason) => STATUS_OF_REASON[reason] === 401))(
+  it.each(['no_credential', 'session_unknown', 'session_expired'] as const)(
     'Ingress rule 3: %s is 302 to /login with the original target escaped',
     (reason) => {
       const denial = deny({ outcome: 'refused', reason }, callerOf('navigation'));
@@ -154,6 +154,16 @@ describe('to a navigation', () => {
         'https://flow.example/login?redirect_url=%2Fconsole%3Fx%3D1',
       );
       expect(denial.body).toBe('');
+    },
+  );
+
+  it.each(['bearer_not_accepted', 'ambiguous_credentials'] as const)(
+    '%s is 401 and no redirect, which would loop: signing in does not take the bearer away',
+    (reason) => {
+      const denial = deny({ outcome: 'refused', reason }, callerOf('navigation'));
+      expect(denial.status).toBe(401);
+      expect(headerOf(denial, 'location')).toBeUndefined();
+      expect(headerOf(denial, 'content-type')).toBe('application/problem+json');
     },
   );
 

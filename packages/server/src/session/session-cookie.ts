@@ -86,6 +86,11 @@ export function parseSessionHandle(value: string): SessionHandle | undefined {
   return formatSessionHandle(handle) === value ? handle : undefined;
 }
 
+/** Whether a cookie value could be a session at all. Cheap: looks nothing up. */
+export function isSessionHandle(value: string): boolean {
+  return VALUE.test(value);
+}
+
 /** Set-Cookie for a session that may idle for so long. */
 export function setSessionCookie(
   settings: CookieSettings,

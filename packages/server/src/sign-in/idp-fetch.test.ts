@@ -118,7 +118,10 @@ describe('an exchange with the IdP', () => {
     await fetch(TOKEN, {});
     expect(seen).toHaveLength(2);
     idp.answer = () => Promise.reject(new TypeError('fetch failed'));
-    await expect(fetch(TOKEN, {})).rejects.toThrow('fetch failed');
+    await expect(fetch(TOKEN, {})).rejects.toMatchObject({
+      code: 'SP_IDP_UNREACHABLE',
+      cause: new TypeError('fetch failed'),
+    });
   });
 });
 

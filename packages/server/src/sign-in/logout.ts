@@ -7,7 +7,7 @@
 import { PATHS, parseRedirectTarget, readCookies } from '@sallyport/protocol';
 import { buildSignedOutPage, buildSignOutQuestionPage } from '../page/sign-out-pages.ts';
 import { openText, sealText } from '../session/seal.ts';
-import { clearSessionCookie } from '../session/session-cookie.ts';
+import { clearSessionCookie, isSessionHandle } from '../session/session-cookie.ts';
 import { retryUrl } from './login.ts';
 import type { SignInDependencies } from './sign-in-dependencies.ts';
 import {
@@ -21,12 +21,13 @@ import {
 
 const STATE_CONTEXT = { purpose: 'sign-out-state', binding: '' } as const;
 const STATE_MAX_LENGTH = 8_192;
-const SESSIONS_MAX = 4;
+/** More sessions at once than any honest browser has. */
+const SESSIONS_MAX = 16;
 
 /**
  * Creates the endpoint.
  *
- * It acts on a POST whose `Origin` is ours, or a GET that the browser says comes from a page of ours;
+ * It acts on a POST whose `Origin` is ours, or a GET that the browser says is a navigation from a page of ours;
  * anything else is asked first, and clears nothing. Then: the session is ended for every process,
  * the refresh token revoked (RFC 7009), and the browser sent to the IdP's end-session endpoint, which
  * sends it back here. Without a session it shows the signed-out page, or goes to the target that came
@@ -46,9 +47,12 @@ export function createLogout(
     if (asked === 'repeated' || state === 'repeated')
       return showFailure('bad_request', { requestId: request.requestId });
     const target = allowed(asked.value) ?? targetOf(state.value);
-    const values = readCookies(request.headers.cookie, cookies.sessionName);
+    const values = readCookies(request.headers.cookie, cookies.sessionName).filter(isSessionHandle);
+    const isOwn = isOwnRequest(request);
+    // A browser withholds the cookie from another site's POST: that there is none says nothing then.
+    if (request.method === 'POST' && !isOwn) return askFirst(target);
     if (values.length === 0) return afterSignOut(target, true, []);
-    if (!isOwnRequest(request)) return askFirst(target);
+    if (!isOwn) return askFirst(target);
     return signOut(request, values, target);
   };
 
@@ -112,7 +116,12 @@ export function createLogout(
 
   function isOwnRequest({ method, headers }: SignInRequest): boolean {
     if (method === 'POST') return headers.origin === redirects.publicOrigin;
-    return method === 'GET' && headers['sec-fetch-site'] === 'same-origin';
+    // A navigation, and not an image on a page of ours that somebody else wrote.
+    return (
+      method === 'GET' &&
+      headers['sec-fetch-site'] === 'same-origin' &&
+      headers['sec-fetch-mode'] === 'navigate'
+    );
   }
 
   function needsSession(target: string): boolean {

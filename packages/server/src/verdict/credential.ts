@@ -5,6 +5,7 @@
  */
 
 import { readCookies } from '@sallyport/protocol';
+import { isSessionHandle } from '../session/session-cookie.ts';
 import type { CheckRequest } from './check-request.ts';
 
 /** What a caller showed. A bearer decides alone: a cookie beside it counts for nothing. */
@@ -25,7 +26,7 @@ export interface CredentialSettings {
 /** For a trimmed value: one that had to look for trailing blanks itself would take quadratic time. */
 const BEARER = /^bearer +(\S.*)$/i;
 /** More cookies of one name than any honest browser sends are not worth a store read each. */
-const MAX_SESSION_VALUES = 4;
+const MAX_SESSION_VALUES = 16;
 const NONE: Credential = { kind: 'none' };
 
 /**
@@ -68,9 +69,11 @@ export function readCredential(request: CheckRequest, settings: CredentialSettin
   if (token !== undefined) return { kind: 'bearer', token };
 
   const values = readCookies(request.headers.cookie, settings.sessionCookieName);
-  return values.length === 0
-    ? NONE
-    : { kind: 'session', values: values.slice(0, MAX_SESSION_VALUES) };
+  if (values.length === 0) return NONE;
+  if (values.length === 1) return { kind: 'session', values };
+  // What could not be a session must not push the real one out of the count.
+  const possible = values.filter(isSessionHandle).slice(0, MAX_SESSION_VALUES);
+  return { kind: 'session', values: possible.length === 0 ? values.slice(0, 1) : possible };
 }
 
 /** Node folds repeated headers together or drops the later ones; the flat list still shows them. */
