@@ -141,6 +141,7 @@ describe('Cookies nobody was given', () => {
           case 'slot':
             return { cookie: `core_login_${1 + (at % 3)}=${cookie}`, state };
           case 'other':
+          default:
             return { cookie: `core_login_0=${other?.cookie}`, state };
         }
       });

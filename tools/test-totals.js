@@ -12,10 +12,13 @@ const [report = '', status = '1'] = process.argv.slice(2);
 let passed = 0;
 let failed = 0;
 try {
-  const { numPassedTests, numFailedTests, numPendingTests, numTodoTests } = JSON.parse(readFileSync(report, 'utf8'));
+  const { numPassedTests, numFailedTests, numPendingTests, numTodoTests } = JSON.parse(
+    readFileSync(report, 'utf8'),
+  );
   passed = numPassedTests;
   failed = numFailedTests + numPendingTests + numTodoTests;
-  if (numPendingTests + numTodoTests > 0) console.log(`${numPendingTests + numTodoTests} tests were skipped`);
+  if (numPendingTests + numTodoTests > 0)
+    console.log(`${numPendingTests + numTodoTests} tests were skipped`);
 } catch {
   console.log('no test ran');
   failed = 1;

@@ -7,7 +7,7 @@
 import { Agent, request } from 'node:http';
 
 /** The head of an answer. */
-export interface Head {
+interface Head {
   readonly status: number;
   readonly location: string | undefined;
   readonly setCookies: readonly string[];

@@ -80,14 +80,6 @@ describe.skipIf(NGINX.isLeftOut)('nginx: refusals of the check', () => {
     },
   );
 
-  it.each(['.html', '.png', '.js'])(
-    'keeps the type of a refusal for a path that ends in %s',
-    async (ending) => {
-      const refused = await exchange(`${platform.url}/org/x${ending}`);
-      expect(refused.headers['content-type']).toBe('application/problem+json');
-    },
-  );
-
   it('refuses a cookie with one character changed, and admits the right one', async () => {
     const value = visitor.cookie('localhost', 'core_session') ?? '';
     const last = value.endsWith('A') ? 'E' : 'A';
@@ -159,6 +151,7 @@ describe.skipIf(NGINX.isLeftOut)('nginx: a check that decides nothing', () => {
       expect(refused.headers['retry-after']).toBe(
         'retry-after' in headers ? headers['retry-after'] : '5',
       );
+      expect(refused.headers['cache-control']).toBe('no-store');
       expect(JSON.parse(refused.body)).toMatchObject({ status: 503, reason: 'undecided' });
     }
     expect(gate.arrived()).toEqual([]);
@@ -191,12 +184,43 @@ describe.skipIf(NGINX.isLeftOut)('nginx: a check that says who may not enter', (
     await open.stop();
   });
 
+  it.each([
+    [401, {}, 401, 'application/problem+json'],
+    [401, NAVIGATION, 302, 'text/html'],
+    [403, {}, 403, 'application/problem+json'],
+    [403, NAVIGATION, 403, 'text/html'],
+    [503, {}, 503, 'application/problem+json'],
+  ])(
+    'has its %d to %j sent as %d, never stored, as %s whatever the path ends in',
+    async (verdict, headers, status, type) => {
+      gate.backend('admin').answer = (_, res) => res.writeHead(verdict).end();
+      for (const ending of ['', '.html', '.png', '.js']) {
+        const refused = await exchange(`${gate.url}/org/x${ending}`, { headers });
+        expect(refused.status).toBe(status);
+        expect(refused.headers['cache-control']).toBe('no-store');
+        expect(refused.headers['content-type']).toBe(type);
+      }
+    },
+  );
+
+  it.each([
+    ['/login?redirect_url=%2Forg', '/login?redirect_url=%2Forg'],
+    ['https://platform.example/login', 'https://platform.example/login'],
+    [undefined, 'PUBLIC/login'],
+  ])('has its Location %s sent on to a navigation as it is', async (location, expected) => {
+    gate.backend('admin').answer = (_, res) =>
+      res.writeHead(401, location === undefined ? {} : { location }).end();
+    const refused = await exchange(gate.url + API, { headers: NAVIGATION });
+    expect(refused.location).toBe(expected.replace('PUBLIC', gate.url));
+  });
+
   it('shows a page to a navigation that the check answers with 403', async () => {
     gate.backend('admin').answer = (_, res) => res.writeHead(403).end();
     const refused = await exchange(gate.url + API, { headers: NAVIGATION });
     expect(refused.status).toBe(403);
     expect(refused.headers['content-type']).toBe('text/html');
     expect(refused.headers['content-security-policy']).toContain("default-src 'none'");
+    expect(refused.headers['x-content-type-options']).toBe('nosniff');
     expect(refused.body).toContain('You may not open this');
     const program = await exchange(gate.url + API);
     expect(program.headers['content-type']).toBe('application/problem+json');

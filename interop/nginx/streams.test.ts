@@ -98,10 +98,10 @@ describe.skipIf(NGINX.isLeftOut)('nginx: WebSocket and streams', () => {
 
   it('passes each event of a stream on before the next is sent', async () => {
     const { promise: opened, resolve: open } = Promise.withResolvers<ServerResponse>();
-    const { promise: received, resolve: receive } = Promise.withResolvers<string>();
+    const { promise: received, resolve: receive } = Promise.withResolvers<readonly string[]>();
     platform.backend('organizations').answer = (_, res) => {
       res.writeHead(200, { 'content-type': 'text/event-stream' });
-      res.write('data: first\n\n');
+      res.flushHeaders();
       open(res);
     };
     const { port } = new URL(platform.url);
@@ -113,16 +113,26 @@ describe.skipIf(NGINX.isLeftOut)('nginx: WebSocket and streams', () => {
         headers: { cookie, accept: 'text/event-stream' },
       },
       (response) => {
+        // Each is sent only once the one before has arrived, so none can have waited for the next.
+        const next = ['data: 1\n\n', 'data: 2\n\n', 'data: 3\n\n'];
+        const arrived: string[] = [];
+        const send = async () => {
+          const stream = await opened;
+          const event = next.shift();
+          if (event === undefined) stream.end();
+          else stream.write(event);
+        };
         response.setEncoding('utf8');
-        response.once('data', (first: string) => {
-          // The second is sent only now, so the first cannot have waited for it.
-          void opened.then((stream) => stream.end('data: second\n\n'));
-          response.on('data', (second: string) => receive(first + second));
+        response.on('data', (event: string) => {
+          arrived.push(event);
+          void send();
         });
+        response.on('end', () => receive(arrived));
+        void send();
       },
     );
     sent.end();
-    expect(await received).toBe('data: first\n\ndata: second\n\n');
+    expect(await received).toEqual(['data: 1\n\n', 'data: 2\n\n', 'data: 3\n\n']);
   });
 
   it('ends the request to the backend when the client of a stream goes away', async () => {

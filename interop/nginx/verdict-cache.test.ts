@@ -134,7 +134,7 @@ describe.skipIf(NGINX.isLeftOut)(
       const cookie = await signIn('ada');
       expect((await ingress.ask({ headers: { cookie } })).status).toBe(200);
       await exchange(`${service.url}/logout`, {
-        headers: { cookie, 'sec-fetch-site': 'same-origin' },
+        headers: { cookie, 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'navigate' },
       });
       expect((await ingress.ask({ headers: { cookie } })).status).toBe(401);
     });

@@ -23,7 +23,7 @@ export const IDENTITY_HEADERS = {
 export const CLAIM_HEADER_PREFIX = 'x-user-claim-';
 
 /** Name prefixes a client may never send to a backend, whatever the verdict. */
-export const STRIPPED_PREFIXES: readonly string[] = ['x-user-', 'x-amzn-oidc-'];
+const STRIPPED_PREFIXES: readonly string[] = ['x-user-', 'x-amzn-oidc-'];
 
 /**
  * Hop-by-hop fields (RFC 9110 section 7.6.1, RFC 9113 section 8.2.2); never forwarded in either direction.

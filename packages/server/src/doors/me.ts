@@ -87,7 +87,7 @@ export function createMeDoor({ check, publicOrigin }: MeDoorOptions): Door {
 }
 
 /** Copies a denial out. */
-export function writeDenial({ status, headers, body }: Denial, res: ServerResponse): void {
+function writeDenial({ status, headers, body }: Denial, res: ServerResponse): void {
   res.writeHead(status, [...headers, ['content-length', String(Buffer.byteLength(body))]].flat());
   res.end(body);
 }
