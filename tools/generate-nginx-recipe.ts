@@ -264,6 +264,9 @@ proxy_ignore_headers X-Accel-Redirect X-Accel-Buffering;
 proxy_redirect off;
 proxy_cache off;
 proxy_buffering off;
+# A sign-in carries the whole deep link through the IdP, a sign-out the id_token: more than 4k of headers.
+proxy_buffer_size 16k;
+proxy_buffers 8 16k;
 proxy_connect_timeout 5s;
 proxy_send_timeout 60s;
 proxy_read_timeout 1h;

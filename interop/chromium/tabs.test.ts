@@ -72,6 +72,10 @@ describe.skipIf(CHROMIUM.isLeftOut)('Chromium: many tabs', () => {
     // A sign-in revokes the session it replaces; a tab between the two may miss its script.
     visitor.expectRefusal(`${plane.url}/console.js`);
     const pages = await openTabs();
+    // A tab whose attempt was lost waits for the one that is being finished, and goes on by itself.
+    await Promise.all(
+      pages.map((page) => page.waitForURL(({ pathname }) => pathname !== '/callback')),
+    );
     endOnTheirOwnPage(pages);
     expect((await attemptCookies(visitor)).length).toBeLessThanOrEqual(4);
   });

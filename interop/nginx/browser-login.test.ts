@@ -92,4 +92,16 @@ describe.skipIf(NGINX.isLeftOut)('nginx: Requirement, "Browser login flow"', () 
     expect(refused.status).toBe(302);
     expect(refused.location).toBe(`${platform.url}/login`);
   });
+
+  it('carries a deep link of 4,000 characters through the IdP and back', async () => {
+    const target = `/console?q=${'x'.repeat(3_900)}`;
+    const browser = new Browser();
+    const login = await browser.step(
+      `${platform.url}/login?redirect_url=${encodeURIComponent(target)}`,
+    );
+    expect(login.status).toBe(302);
+    const answer = platform.service.idp.authorize(login.location ?? '');
+    const callback = await browser.step(`${platform.url}/callback?${answer.toString()}`);
+    expect(callback.location).toBe(platform.url + target);
+  });
 });

@@ -8,6 +8,7 @@ import { type Gate, type Platform, startGate, startPlatform } from './gate.ts';
 import { NGINX } from './nginx.ts';
 
 const API = '/org/list';
+const PROBLEM = { 'content-type': 'application/problem+json', 'cache-control': 'no-store' };
 /** A recipe file that waits for a backend shorter than an hour. */
 const QUICK = readFileSync(new URL('protected-none.conf', RECIPE_FOLDER), 'utf8').replace(
   'proxy_read_timeout 1h;',
@@ -271,9 +272,10 @@ describe.skipIf(NGINX.isLeftOut)('nginx: what a backend says itself', () => {
 
   it('answers 504 for a backend that does not answer in time', async () => {
     gate.backend('organizations').answer = () => {};
-    const received = await exchange(gate.url + API);
+    const received = await exchange(`${gate.url}/org/x.html`);
     expect(received.status).toBe(504);
-    expect(JSON.parse(received.body)).toMatchObject({ reason: 'upstream_timeout' });
+    expect(received.headers).toMatchObject(PROBLEM);
+    expect(JSON.parse(received.body)).toMatchObject({ status: 504, reason: 'upstream_timeout' });
   });
 
   it('follows no redirect that a backend asks nginx to make inside', async () => {
@@ -286,9 +288,13 @@ describe.skipIf(NGINX.isLeftOut)('nginx: what a backend says itself', () => {
 
   it('answers 502 for a backend that is down, to the admitted alone', async () => {
     await gate.backend('identity').close();
-    const received = await exchange(`${gate.url}/users`);
+    const received = await exchange(`${gate.url}/users/x.html`);
     expect(received.status).toBe(502);
-    expect(JSON.parse(received.body)).toMatchObject({ reason: 'upstream_unreachable' });
+    expect(received.headers).toMatchObject(PROBLEM);
+    expect(JSON.parse(received.body)).toMatchObject({
+      status: 502,
+      reason: 'upstream_unreachable',
+    });
     gate.backend('admin').answer = (_, res) => res.writeHead(401).end();
     expect((await exchange(`${gate.url}/users`)).status).toBe(401);
   });
