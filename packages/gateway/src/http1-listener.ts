@@ -20,7 +20,7 @@ const CHECKS_PER_LIMIT = 4;
  * a message with both Content-Length and Transfer-Encoding never gets past Node's strict parser.
  */
 export function createHttp1Listener({ timeouts, routeRequest }: ListenerOptions): Listener {
-  const openBySocket = new Map<Socket, number>();
+  const openBySocket = new Map<Socket, Set<ServerResponse>>();
   let isDraining = false;
 
   const server = createServer({
@@ -38,24 +38,20 @@ export function createHttp1Listener({ timeouts, routeRequest }: ListenerOptions)
   server.maxHeadersCount = 0;
   server.on('request', (request, response) => serve(request, response, false));
   server.on('checkContinue', (request, response) => serve(request, response, true));
-  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    serveUpgrade(request, socket as Socket, head);
-  });
-  server.on('connect', (request: IncomingMessage, socket: Duplex) => {
-    serveUpgrade(request, socket as Socket, undefined);
-  });
+  server.on('upgrade', serveUpgrade);
+  server.on('connect', (request, stream) => serveUpgrade(request, stream, undefined));
   // Without this event a server that is only fed sockets enforces no headersTimeout.
   server.emit('listening');
 
   return {
     accept(socket) {
-      openBySocket.set(socket, 0);
+      openBySocket.set(socket, new Set());
       socket.once('close', () => openBySocket.delete(socket));
       server.emit('connection', socket);
     },
     drain() {
       isDraining = true;
-      for (const [socket, open] of openBySocket) if (open === 0) socket.destroy();
+      for (const [socket, open] of openBySocket) if (open.size === 0) socket.destroy();
     },
     close() {
       server.close();
@@ -68,11 +64,12 @@ export function createHttp1Listener({ timeouts, routeRequest }: ListenerOptions)
     expectsContinue: boolean,
   ): void {
     const { socket } = request;
-    count(socket, 1);
+    const open = openBySocket.get(socket);
+    open?.add(response);
     if (isDraining) response.shouldKeepAlive = false;
     response.once('close', () => {
-      count(socket, -1);
-      if (isDraining && openBySocket.get(socket) === 0) socket.destroySoon();
+      open?.delete(response);
+      if (isDraining && open?.size === 0) socket.destroySoon();
     });
     const { lingerMs } = timeouts;
     const upgrade = undefined;
@@ -81,28 +78,38 @@ export function createHttp1Listener({ timeouts, routeRequest }: ListenerOptions)
     );
   }
 
-  /** A refusal goes out as an ordinary response, and then the connection ends. */
-  function serveUpgrade(request: IncomingMessage, socket: Socket, head: Buffer | undefined): void {
-    count(socket, 1);
-    socket.setTimeout(0);
+  /**
+   * A refusal goes out as an ordinary response, and then the connection ends. Sent behind a request that
+   * is not answered yet, an upgrade ends the connection at once: Node has let go of it already, and the
+   * answer under way still owns it (RFC 9112 section 9.3.2 has no place for such a client either).
+   *
+   * @param stream - The connection; while a body of the request is still on its way, Node gives a stand-in
+   *   that is no socket. Such a request is refused, on the connection itself.
+   */
+  function serveUpgrade(request: IncomingMessage, stream: Duplex, head: Buffer | undefined): void {
+    const { socket } = request;
     socket.on('error', ignore);
+    stream.on('error', ignore);
     const response = new ServerResponse(request);
     response.shouldKeepAlive = false;
-    response.assignSocket(socket);
+    try {
+      response.assignSocket(socket);
+    } catch {
+      for (const earlier of openBySocket.get(socket) ?? []) earlier.destroy();
+      socket.destroy();
+      return;
+    }
+    socket.setTimeout(0);
+    openBySocket.get(socket)?.add(response);
     response.once('finish', () => {
       response.detachSocket(socket);
       socket.destroySoon();
     });
-    const upgrade = head === undefined ? undefined : { socket, head };
+    const upgrade = head === undefined ? undefined : { socket: stream, head };
     const { lingerMs } = timeouts;
     void routeRequest(
       new Http1Exchange({ request, response, socket, expectsContinue: false, upgrade, lingerMs }),
     );
-  }
-
-  function count(socket: Socket, by: number): void {
-    const open = openBySocket.get(socket);
-    if (open !== undefined) openBySocket.set(socket, open + by);
   }
 }
 

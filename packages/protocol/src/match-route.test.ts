@@ -98,6 +98,15 @@ describe('createRouteMatcher', () => {
     expect(match(path, 'http').name).toBe(name);
   });
 
+  it('keeps a route closed that differs from an open one in case alone', () => {
+    const find = createRouteMatcher([
+      group('a', true, '/Docs'),
+      group('b', false, '/docs', '/doc'),
+    ]);
+    expect(find('/docs', 'http').protected).toBe(true);
+    expect(find('/doc', 'http').protected).toBe(false);
+  });
+
   it('matches a protected path that is not canonical to its own backend', () => {
     expect(match('/api/a%2Fb', 'http').name).toBe('closed');
   });
