@@ -95,9 +95,10 @@ describe.skipIf(NGINX.isLeftOut)('nginx: what reaches a backend', () => {
   });
 
   it.each(['/openapi', '/healthz'])(
-    'is no identity header of the client on the open route %s either',
+    'is no identity or forwarded header of the client on the open route %s either',
     async (path) => {
-      await exchange(platform.url + path, { headers: spoof(SPOOFED_NAMES) });
+      const headers = { ...spoof(SPOOFED_NAMES), ...spoof(FORWARDED_NAMES) };
+      await exchange(platform.url + path, { headers });
       const seen = platform.last(path === '/openapi' ? 'redoc' : 'console');
       expect(seen.path).toBe(path);
       expect(seen.rawHeaders).not.toContain(SPOOF);

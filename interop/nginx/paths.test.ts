@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { Browser } from '../../conformance/wire/browser.ts';
+import { Browser, NAVIGATION } from '../../conformance/wire/browser.ts';
+import { exchange } from '../../conformance/wire/exchange.ts';
 import { type Platform, sendRaw, startPlatform } from './gate.ts';
 import { NGINX } from './nginx.ts';
 
@@ -99,6 +100,16 @@ describe.skipIf(NGINX.isLeftOut)('nginx: a path in another spelling', () => {
       expect(platform.arrived()).toEqual([]);
     },
   );
+
+  it('is answered as any protected path is, when it looks open', async () => {
+    const address = `${platform.url}/openapi/%61?x`;
+    const page = await exchange(address, { headers: NAVIGATION });
+    expect(page.status).toBe(302);
+    expect(page.location).toBe(`${platform.url}/login?redirect_url=%2Fopenapi%2F%2561%3Fx`);
+    const program = await exchange(address, { method: 'POST', body: 'x' });
+    expect(program.status).toBe(401);
+    expect(JSON.parse(program.body)).toMatchObject({ reason: 'unauthenticated' });
+  });
 
   it.each([
     ['/openapi', 'redoc'],

@@ -75,6 +75,7 @@ export function createHttpForwarder(options: HttpForwarderOptions): HttpForwarde
       pool = new Pool(origin, {
         allowH2: false,
         connections: CONNECTIONS_MAX,
+        maxHeaderSize: HEADER_BYTES_MAX,
         connect: { timeout: timeouts.upstreamConnectMs },
       });
       poolByOrigin.set(origin, pool);
@@ -85,6 +86,8 @@ export function createHttpForwarder(options: HttpForwarderOptions): HttpForwarde
 
 /** To one backend; more requests wait for one of them. */
 const CONNECTIONS_MAX = 1_024;
+/** Of a backend's answer. */
+const HEADER_BYTES_MAX = 32 * 1024;
 
 /** Takes one answer from undici to the client. */
 class ResponseRelay implements Dispatcher.DispatchHandler {

@@ -8,8 +8,8 @@ import {
   canonicalHeaderName,
   type ForwardCredential,
   type HeaderPair,
-  HOP_BY_HOP_HEADERS,
   isIdentityHeader,
+  selectEndToEndHeaders,
   withoutCookies,
 } from '@sallyport/protocol';
 
@@ -46,12 +46,8 @@ export function selectBackendHeaders(
   const mayAttempt = forwardCredential === 'all';
   const mayBearer = mayAttempt || forwardCredential === 'bearer';
   const maySession = mayAttempt || forwardCredential === 'session';
-  const named = connectionOptions(rawHeaders);
   const kept: HeaderPair[] = [];
-  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    const name = (rawHeaders[index] ?? '').toLowerCase();
-    const value = rawHeaders[index + 1] ?? '';
-    if (name.startsWith(':') || HOP_BY_HOP_HEADERS.has(name) || named.has(name)) continue;
+  for (const [name, value] of selectEndToEndHeaders(rawHeaders)) {
     if (isIdentityHeader(name) || policy.stripHeaders.has(canonicalHeaderName(name))) continue;
     if (policy.bearerHeaders.has(canonicalHeaderName(name))) {
       if (mayBearer && policy.bearerHeaders.has(name)) kept.push([name, value]);
@@ -68,15 +64,4 @@ export function selectBackendHeaders(
     }
   }
   return [...kept, ...identityHeaders];
-}
-
-/** Names listed in `Connection`, which the sender declares hop-by-hop (RFC 9110 section 7.6.1). */
-function connectionOptions(rawHeaders: readonly string[]): ReadonlySet<string> {
-  const named = new Set<string>();
-  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    if (rawHeaders[index]?.toLowerCase() !== 'connection') continue;
-    for (const option of (rawHeaders[index + 1] ?? '').split(','))
-      named.add(option.trim().toLowerCase());
-  }
-  return named;
 }
