@@ -90,7 +90,7 @@ export interface AuthConfig {
   };
 }
 
-/** How long sessions live, and where. Design section 4. */
+/** How long sessions live, and where. */
 export interface SessionConfig {
   readonly store: 'local';
   readonly idleTimeoutMs: number;
@@ -99,7 +99,7 @@ export interface SessionConfig {
   readonly keyRingFile: string;
 }
 
-/** Who of the authenticated may enter; empty lists admit everybody. Design section 3. */
+/** Who of the authenticated may enter; empty lists admit everybody. */
 export interface AccessConfig {
   readonly tenants: readonly string[];
   readonly groups: readonly string[];

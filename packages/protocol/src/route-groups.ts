@@ -6,7 +6,7 @@
  */
 
 /**
- * Which credential of the caller a backend still sees, design section 3. `bearer` and `session` pass
+ * Which credential of the caller a backend still sees. `bearer` and `session` pass
  * that one on; `all` passes everything the authentication service itself reads, sign-in attempts
  * included, and is for that service alone.
  */

@@ -57,7 +57,7 @@ function isPublicIssuer(issuer: string): boolean {
   );
 }
 
-/** A public issuer admits the world unless a rule says which people may enter. Design section 3. */
+/** A public issuer admits the world unless a rule says which people may enter. */
 export const PUBLIC_ISSUER_RULE: Rule = {
   keys: [
     'server.security.useAuth',

@@ -28,7 +28,7 @@ export const LIFETIME_RULE: Rule = {
   },
 };
 
-/** The landing page is a place a sign-in may end on. Design section 8, row `redirect_url`. */
+/** The landing page is a place a sign-in may end on. */
 export const REDIRECT_URL_RULE: Rule = {
   keys: [REDIRECT_URL, 'publicUrl', 'redirectOrigins'],
   check: ({ config }) => {
