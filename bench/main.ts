@@ -4,9 +4,16 @@
  * @module
  */
 
+import { benchBearer, benchBearerCold } from './bearer.ts';
 import { benchMe } from './me.ts';
+import { benchMetadata } from './metadata.ts';
 
-const CASES: Readonly<Record<string, () => Promise<void>>> = { me: benchMe };
+const CASES: Readonly<Record<string, () => Promise<void>>> = {
+  me: benchMe,
+  bearer: benchBearer,
+  'bearer-cold': benchBearerCold,
+  metadata: benchMetadata,
+};
 
 const name = process.argv[2] ?? '';
 const run = CASES[name];

@@ -27,9 +27,11 @@ export async function load(
     readonly seconds: number;
     readonly connections: number;
     readonly headers: Readonly<Record<string, string>>;
+    /** A Lua script that makes the requests. */
+    readonly script?: string;
   },
 ): Promise<Load> {
-  const { core, seconds, connections, headers } = options;
+  const { core, seconds, connections, headers, script } = options;
   const { stdout } = await run('taskset', [
     '-c',
     String(core),
@@ -39,6 +41,7 @@ export async function load(
     `-d${seconds}s`,
     '--latency',
     ...Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]),
+    ...(script === undefined ? [] : ['-s', script]),
     url,
   ]);
   return {

@@ -69,12 +69,14 @@ describe('the catalogue of errors', () => {
   it('explains every reason of a refusal, and no reason that does not exist', () => {
     const source = serverSource();
     const refusals = membersOf(source, 'RefusalReason');
+    const undecided = membersOf(source, 'UndecidedReason');
     const failures = membersOf(source, 'FailureReason');
     expect(refusals).not.toEqual([]);
+    expect(undecided).not.toEqual([]);
     expect(failures).not.toEqual([]);
     expect(
       compare(
-        distinct([...refusals, ...failures]),
+        distinct([...refusals, ...undecided, ...failures]),
         sections.filter((name) => !name.startsWith('SP_')),
       ),
     ).toEqual([]);

@@ -55,8 +55,11 @@ describe('useAuth true', () => {
   });
 
   it('registers no other path', async () => {
-    for (const path of ['/mex', '/logins', '/callback/x', '/auth', '/auth/x', '/'])
+    for (const path of ['/callback/x', '/auth', '/auth/x'])
       expect((await exchange(service.url + path, { headers: NAVIGATION })).status).toBe(404);
+    // Protected routes: what is there is told to those who may enter.
+    for (const path of ['/mex', '/logins', '/'])
+      expect((await exchange(service.url + path, { headers: NAVIGATION })).status).toBe(401);
   });
 });
 

@@ -32,6 +32,7 @@ describe('Imports point to an earlier package only', () => {
     ['packages/protocol/src/planted.ts', "import { planted } from 'node:fs';"],
     ['packages/protocol/src/planted.ts', "import { planted } from '@sallyport/server';"],
     ['packages/config/src/planted.ts', "import { planted } from '@sallyport/server';"],
+    ['packages/client/src/planted.ts', "import { planted } from '@sallyport/server/verdict';"],
     ['packages/server/src/planted.ts', "import { planted } from '@sallyport/gateway';"],
     ['packages/server/src/planted.ts', "import { planted } from '@sallyport/idp';"],
     ['packages/server/src/verdict/planted.ts', "import { planted } from 'hono';"],
@@ -39,7 +40,9 @@ describe('Imports point to an earlier package only', () => {
     ['packages/server/src/verdict/planted.ts', "import { planted } from '../sign-in/login.ts';"],
     ['packages/gateway/src/planted.ts', "import { planted } from '@sallyport/idp';"],
     ['packages/gateway/src/planted.ts', "import { planted } from '@sallyport/config';"],
+    ['packages/gateway/src/planted.ts', "import { planted } from '@sallyport/client';"],
     ['packages/idp/src/planted.ts', "import { planted } from '@sallyport/server';"],
+    ['packages/idp/src/planted.ts', "import { planted } from '@sallyport/client';"],
     ['packages/idp/src/planted.ts', "import { planted } from 'sallyport';"],
     ['conformance/planted.ts', "import { planted } from '@sallyport/protocol';"],
     ['conformance/planted.ts', "import { planted } from '../packages/server/src/index.ts';"],
@@ -49,6 +52,7 @@ describe('Imports point to an earlier package only', () => {
 
   it.each([
     ['packages/config/src/planted.ts', "import { planted } from '@sallyport/protocol';"],
+    ['packages/client/src/planted.ts', "import { planted } from '@sallyport/config';"],
     ['packages/server/src/planted.ts', "import { planted } from '@sallyport/config';"],
     ['packages/server/src/sign-in/planted.ts', "import { planted } from 'openid-client';"],
     ['packages/gateway/src/planted.ts', "import { planted } from '@sallyport/server/verdict';"],

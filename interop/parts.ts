@@ -15,6 +15,8 @@ export interface Part {
   readonly name: string;
   /** `undefined` where it is not installed. */
   readonly path: string | undefined;
+  /** Why it is missing; said by {@link requirePart}. */
+  readonly missingBecause: string;
   /**
    * Whether to leave its suites out, by name: it is missing, and this is not CI, where a missing part
    * is a failure.
@@ -29,8 +31,21 @@ export interface Part {
  */
 export function findPart(name: string): Part {
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), ...SERVER_FOLDERS];
-  const path = folders.map((folder) => join(folder, name)).find(isProgram);
-  return { name, path, isLeftOut: path === undefined && process.env['CI'] !== 'true' };
+  return partAt(name, folders.map((folder) => join(folder, name)).find(isProgram));
+}
+
+/**
+ * The part at a path, or a missing one.
+ *
+ * @param missingBecause - For parts that are not looked for on the PATH.
+ */
+export function partAt(
+  name: string,
+  path: string | undefined,
+  missingBecause = 'it is not on PATH',
+): Part {
+  const isLeftOut = path === undefined && process.env['CI'] !== 'true';
+  return { name, path, missingBecause, isLeftOut };
 }
 
 /**
@@ -38,8 +53,8 @@ export function findPart(name: string): Part {
  *
  * @throws When it is not installed.
  */
-export function requirePart({ name, path }: Part): string {
-  if (path === undefined) throw new Error(`${name} is missing: it is not on PATH`);
+export function requirePart({ name, path, missingBecause }: Part): string {
+  if (path === undefined) throw new Error(`${name} is missing: ${missingBecause}`);
   return path;
 }
 

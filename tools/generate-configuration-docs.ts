@@ -6,6 +6,7 @@
  */
 
 import { writeFileSync } from 'node:fs';
+import type { RecordListKind } from '../packages/config/src/kinds/record.ts';
 import {
   FOREIGN_BLOCKS,
   isWithin,
@@ -101,7 +102,7 @@ export function renderConfigurationDocs(): string {
 }
 
 function renderTable(settings: readonly PlacedSetting[]): string {
-  const rows = settings.map((placed) => {
+  const rows = settings.flatMap(withFields).map((placed) => {
     const { variable, meaning } = placed.setting;
     const cells = [
       `\`${placed.key}\``,
@@ -113,6 +114,26 @@ function renderTable(settings: readonly PlacedSetting[]): string {
     return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
   });
   return `${['| Key | Type | Default | Variable | Meaning |', '|---|---|---|---|---|', ...rows].join('\n')}\n`;
+}
+
+/** A list of mappings has a row for itself and one for each key of its mappings. */
+function withFields(placed: PlacedSetting): readonly PlacedSetting[] {
+  const { key, path, setting } = placed;
+  if (!('fields' in setting.kind)) return [placed];
+  const { fields } = setting.kind as RecordListKind<object>;
+  return [
+    placed,
+    ...Object.entries(fields).map(([name, { kind, fallback, meaning }]) => ({
+      key: `${key}[].${name}`,
+      path,
+      setting: {
+        kind,
+        fallback: fallback ?? '',
+        meaning,
+        ...(fallback === undefined ? { required: 'with-block' as const } : {}),
+      },
+    })),
+  ];
 }
 
 function renderType({ setting: { kind } }: PlacedSetting): string {

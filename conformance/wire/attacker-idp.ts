@@ -71,7 +71,19 @@ export interface AttackerIdp {
   keys: readonly JWK[];
   /** Paths whose requests are taken and never answered. */
   readonly stalled: Set<string>;
-  readonly counts: { jwks: number; token: number; userinfo: number; revoke: number };
+  readonly counts: {
+    jwks: number;
+    token: number;
+    userinfo: number;
+    revoke: number;
+    introspect: number;
+  };
+  /** Signs the tokens; published as `k1`. */
+  readonly signingKey: CryptoKey;
+  readonly privateJwk: JWK;
+  readonly publicJwk: JWK;
+  /** Answers of the introspection endpoint (RFC 7662); by default no token is active. */
+  introspect: (form: URLSearchParams) => TokenAnswer;
   /** Forms posted to the token endpoint. */
   readonly tokenForms: URLSearchParams[];
   /** Every request so far, oldest first. */
@@ -119,7 +131,11 @@ export async function startAttackerIdp(clientId: string): Promise<AttackerIdp> {
     metadata: {},
     keys: [],
     stalled: new Set(),
-    counts: { jwks: 0, token: 0, userinfo: 0, revoke: 0 },
+    counts: { jwks: 0, token: 0, userinfo: 0, revoke: 0, introspect: 0 },
+    signingKey: privateKey,
+    privateJwk: await exportJWK(privateKey),
+    publicJwk,
+    introspect: () => ({ body: JSON.stringify({ active: false }) }),
     tokenForms: [],
     requests: [],
     honest: ({ claims, signingKey }) =>
@@ -183,6 +199,10 @@ export async function startAttackerIdp(clientId: string): Promise<AttackerIdp> {
         idp.counts.revoke += 1;
         if (idp.stalled.has(path)) return;
         return json({});
+      case '/introspect':
+        idp.counts.introspect += 1;
+        if (idp.stalled.has(path)) return;
+        return send(res, idp.introspect(form));
       default:
         return json({ error: 'not_found' }, 404);
     }
@@ -237,6 +257,7 @@ function metadataOf(issuer: string): Readonly<Record<string, unknown>> {
     jwks_uri: `${issuer}/jwks`,
     end_session_endpoint: `${issuer}/end_session`,
     revocation_endpoint: `${issuer}/revoke`,
+    introspection_endpoint: `${issuer}/introspect`,
     response_types_supported: ['code'],
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: ['RS256'],

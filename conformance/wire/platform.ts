@@ -6,11 +6,11 @@
  */
 
 import { readFileSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { type AttackerIdp, type Lie, startAttackerIdp } from './attacker-idp.ts';
 import { type Browser, nextAddress, pauseAfter } from './browser.ts';
 import type { Received } from './exchange.ts';
+import { freePort } from './ports.ts';
 import { type Limits, type Running, start, temporaryFolder } from './process.ts';
 
 /** A running `sallyport up`. */
@@ -84,14 +84,18 @@ const STEPS_MAX = 10;
  *
  * @param environment - Added to, or replacing, the deployment variables.
  * @param given - An IdP that the test has prepared; it is closed with the service.
+ * @param file - Lines of a configuration file.
  */
 export async function startService(
   environment: Readonly<Record<string, string>> = {},
   args: readonly string[] = [],
   limits: Limits = {},
   given?: AttackerIdp,
+  file: readonly string[] = [],
 ): Promise<Service> {
   const folder = temporaryFolder();
+  const configFile = join(folder.path, 'sallyport.yaml');
+  if (file.length > 0) writeFileSync(configFile, `${file.join('\n')}\n`);
   const idp = given ?? (await startAttackerIdp(WEB_CLIENT_ID));
   const secretFile = join(folder.path, 'oidc_client_secret');
   writeFileSync(secretFile, WEB_CLIENT_SECRET, { mode: 0o600 });
@@ -99,7 +103,13 @@ export async function startService(
   const url = `http://localhost:${port}`;
   const run = async (): Promise<Service> => {
     const running = await start(
-      ['serve', '--port', String(port), ...args],
+      [
+        'serve',
+        '--port',
+        String(port),
+        ...(file.length > 0 ? ['--config', configFile] : []),
+        ...args,
+      ],
       {
         PUBLIC_URL: url,
         OIDC_BASE_URL: idp.issuer,
@@ -147,12 +157,4 @@ export async function startService(
     };
   };
   return run();
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise<void>((resolve) => server.close(() => resolve()));
-  return port;
 }

@@ -28,11 +28,15 @@ export interface GateOptions {
   readonly server?: string;
   /** Further lines of the `http` block. */
   readonly http?: string;
+  /** Address of what serves every gRPC upstream; without it each is down. */
+  readonly grpc?: string;
 }
 
 /** nginx with the recipe, and a backend of its own behind each upstream. */
 export interface Gate {
   readonly url: string;
+  /** The same server on a port that speaks HTTP/2 without TLS, which nginx cannot do beside HTTP/1.1. */
+  readonly http2: string;
   readonly nginx: RunningNginx;
   /** The backend of a name; `admin` answers the check too. */
   backend(name: string): Backend;
@@ -57,7 +61,7 @@ export interface Platform extends Gate {
  */
 export async function startGate(
   admin: Answer,
-  { files = new Map(), server = '', http = '' }: GateOptions = {},
+  { files = new Map(), server = '', http = '', grpc }: GateOptions = {},
   port?: number,
 ): Promise<Gate> {
   const prefix = createPrefix();
@@ -70,7 +74,14 @@ export async function startGate(
   const backends = new Map<string, Backend>();
   for (const name of names)
     backends.set(name, await startBackend(name === 'admin' ? admin : undefined));
+  const rpcNames = new Set(
+    [...routes.matchAll(/grpc:\/\/(sallyport_[a-z-]+_grpc)/g)].map(([, name = '']) => name),
+  );
+  const rpcUpstreams = [...rpcNames].map(
+    (name) => `upstream ${name} { server ${grpc ?? '127.0.0.1:1 down'}; keepalive 8; }\n`,
+  );
   const listen = port ?? (await freePort());
+  const http2 = await freePort();
   const upstreams = [...backends].map(
     ([name, { url }]) =>
       `upstream sallyport_${name} { server ${new URL(url).host}; keepalive 8; keepalive_timeout 2s; }\n`,
@@ -78,10 +89,11 @@ export async function startGate(
   const nginx = await startNginx(
     prefix,
     `include sallyport/http.conf;
-    ${upstreams.join('')}
+    ${upstreams.join('')}${rpcUpstreams.join('')}
     ${http}
     server {
       listen 127.0.0.1:${listen};
+      listen 127.0.0.1:${http2} http2;
       server_name localhost;
       set $sallyport_public_scheme http;
       set $sallyport_public_host localhost:${listen};
@@ -96,6 +108,7 @@ export async function startGate(
   };
   return {
     url: `http://localhost:${listen}`,
+    http2: `localhost:${http2}`,
     nginx,
     backend: find,
     last(name) {

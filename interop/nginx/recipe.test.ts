@@ -13,7 +13,7 @@ import { type Gate, startGate } from './gate.ts';
 import { NGINX } from './nginx.ts';
 
 const committed = (name: string) => readFileSync(new URL(name, RECIPE_FOLDER), 'utf8');
-const HAND_WRITTEN = ['http.conf', 'refusals.conf'];
+const HAND_WRITTEN = ['http.conf'];
 
 const CONSOLE: RouteGroup = {
   name: 'console',
@@ -43,7 +43,7 @@ describe('deploy/nginx/sallyport', () => {
     );
   });
 
-  it('has two locations for every HTTP path, and none for gRPC', () => {
+  it('has two locations for every HTTP path, which serve no gRPC call', () => {
     const http = ROUTE_GROUPS.filter(({ transport }) => transport === 'http');
     const routes = committed('routes.conf');
     for (const { matches, backend } of http) {
@@ -52,12 +52,52 @@ describe('deploy/nginx/sallyport', () => {
           .split('\n')
           .filter((line) => new RegExp(`^location (?:= ${path}|\\^~ ${path}/?) +\\{`).test(line));
         expect(lines).toHaveLength(path === '/' ? 1 : 2);
-        for (const line of lines) expect(line).toContain(`proxy_pass http://sallyport_${backend};`);
+        for (const line of lines) {
+          expect(line).toContain(`proxy_pass http://sallyport_${backend};`);
+          expect(line).toContain('include sallyport/http-only.conf;');
+          expect(line).not.toContain('grpc_pass');
+        }
       }
     }
-    expect(routes.match(/^location [=^]/gm)).toHaveLength(
-      http.flatMap(({ matches }) => matches).length * 2 - 1,
+  });
+
+  it('has a location for every service, method and prefix, which serves all three protocols', () => {
+    const routes = committed('routes.conf').split('\n');
+    const rpc = ROUTE_GROUPS.filter(({ transport }) => transport === 'grpc');
+    for (const { matches, backend, protected: isProtected, forwardCredential, streaming } of rpc) {
+      for (const match of matches) {
+        const prefix = match.endsWith('*') ? match.slice(0, -1) : `${match}/`;
+        const isMethod = match.includes('/') && !match.endsWith('*');
+        const start = isMethod ? `location = /${match} ` : `location ^~ /${prefix} `;
+        const lines = routes.filter((line) => line.startsWith(start));
+        expect(lines).toHaveLength(1);
+        const file = `${isProtected ? 'protected' : 'open'}-${forwardCredential}.conf`;
+        for (const part of [
+          `{ include sallyport/${file}; include sallyport/grpc-${file}; `,
+          `proxy_pass http://sallyport_${backend};`,
+          `if ($sallyport_protocol = grpc) { grpc_pass grpc://sallyport_${backend}_grpc; }`,
+        ])
+          expect(lines[0]).toContain(part);
+        expect(lines[0]?.includes('include sallyport/streaming.conf;')).toBe(streaming);
+      }
+    }
+  });
+
+  it('has no location beside those of the route groups', () => {
+    const http = ROUTE_GROUPS.filter(({ transport }) => transport === 'http');
+    const rpc = ROUTE_GROUPS.filter(({ transport }) => transport === 'grpc');
+    const rpcMatches = rpc.flatMap(({ matches }) => matches);
+    const services = rpcMatches.filter((match) => !match.includes('/'));
+    expect(committed('routes.conf').match(/^location [=^]/gm)).toHaveLength(
+      http.flatMap(({ matches }) => matches).length * 2 - 1 + rpcMatches.length + services.length,
     );
+  });
+
+  it('has an upstream in the example site for every backend', () => {
+    const site = readFileSync(new URL('../site.conf', RECIPE_FOLDER), 'utf8');
+    const used = [...committed('routes.conf').matchAll(/(?:http|grpc):\/\/(sallyport_\w+)/g)];
+    const named = [...site.matchAll(/^upstream (sallyport_\w+)/gm)];
+    expect(new Set(named.map(([, name]) => name))).toEqual(new Set(used.map(([, name]) => name)));
   });
 
   it.each(Object.values(IDENTITY_HEADERS))(
@@ -66,10 +106,13 @@ describe('deploy/nginx/sallyport', () => {
       for (const [file, content] of rendered) {
         const lines = content
           .split('\n')
-          .filter((line) => line.startsWith(`proxy_set_header ${name} `));
-        if (file.startsWith('protected'))
-          expect(lines).toEqual([expect.stringContaining(' $sallyport_user_')]);
-        if (file.startsWith('open')) expect(lines).toEqual([`proxy_set_header ${name} "";`]);
+          .filter((line) => new RegExp(`^(?:proxy|grpc)_set_header ${name} `).test(line));
+        const [, module = 'proxy', kind] = /^(?:(grpc)-)?(protected|open)-/.exec(file) ?? [];
+        if (kind === 'protected')
+          expect(lines).toEqual([
+            expect.stringMatching(`^${module}_set_header \\S+ \\$sallyport_user_`),
+          ]);
+        if (kind === 'open') expect(lines).toEqual([`${module}_set_header ${name} "";`]);
       }
     },
   );
@@ -113,6 +156,8 @@ describe('the generator of the nginx recipe', () => {
     for (const options of [
       { routes: [CONSOLE, group({ matches: [slash] })] },
       { routes: [CONSOLE, group({ matches: [`/x${slash}`] })] },
+      { routes: [CONSOLE, group({ transport: 'grpc', matches: [text] })] },
+      { routes: [CONSOLE, group({ transport: 'grpc', matches: [`pkg.Service/${text}`] })] },
       { routes: [CONSOLE, group({ backend: text })] },
       { routes: [CONSOLE, group({ name: text })] },
       { claims: [text] },
@@ -160,6 +205,35 @@ describe('the generator of the nginx recipe', () => {
   it('refuses a table that leaves paths without a group, or all of them open', () => {
     expect(() => render({ routes: [group({})] })).toThrow('no protected group matches /');
     expect(() => render({ routes: [{ ...CONSOLE, protected: false }] })).toThrow(TypeError);
+  });
+
+  it.each([
+    '',
+    '/',
+    'pkg.',
+    '.pkg',
+    'pkg..Service',
+    'pkg.Service/a/b',
+    'pkg.Service/*a',
+    'a b',
+    '../a',
+  ])('takes %j for no service', (match) => {
+    expect(() =>
+      render({ routes: [CONSOLE, group({ transport: 'grpc', matches: [match] })] }),
+    ).toThrow(TypeError);
+  });
+
+  it('refuses a service that two groups claim, and an open one with a protected method', () => {
+    const rpc = (changes: Partial<RouteGroup>) => group({ transport: 'grpc', ...changes });
+    const routes = (...groups: readonly RouteGroup[]) => [CONSOLE, ...groups];
+    const twice = rpc({ matches: ['pkg.Service', 'pkg.Service'] });
+    expect(() => render({ routes: routes(twice) })).toThrow('twice');
+    const open = rpc({ matches: ['pkg.Service'], protected: false });
+    const below = rpc({ matches: ['pkg.Service/Method'] });
+    expect(() => render({ routes: routes(open, below) })).toThrow('lies below');
+    expect(() => render({ routes: routes(open) })).not.toThrow();
+    const prefix = rpc({ matches: ['pkg.Service/Get*'], protected: false });
+    expect(() => render({ routes: routes(prefix) })).toThrow('opens more');
   });
 
   it('refuses a path that two groups claim', () => {

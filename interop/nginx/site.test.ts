@@ -25,8 +25,8 @@ const CURL = findPart('curl');
 const OPENSSL = findPart('openssl');
 const HTTP = 'include conf.d/*.conf;';
 
-/** The commands of the README, in order: install, reload, check, generate. */
-const [INSTALL = '', RELOAD = '', CHECK = '', GENERATE = ''] = [
+/** The commands of the README, in order: install, reload, check, generate, call. */
+const [INSTALL = '', RELOAD = '', CHECK = '', GENERATE = '', CALL = ''] = [
   ...readFileSync(join(ROOT, 'deploy/nginx/README.md'), 'utf8').matchAll(/```sh\n(.*?)```/gs),
 ].map(([, commands]) => commands);
 
@@ -107,6 +107,7 @@ describe.skipIf(isLeftOut)(
           .replaceAll('443', `127.0.0.1:${port}`)
           .replaceAll('/etc/nginx/', `${prefix.path}/`)
           .replace('127.0.0.1:8080', new URL(admin.url).host)
+          .replace('127.0.0.1:8080', new URL(service.url).host)
           .replace('127.0.0.1:8081', new URL(consoleBackend.url).host)
           .replace('public_host   localhost;', `public_host localhost:${port};`),
       );
@@ -167,6 +168,20 @@ describe.skipIf(isLeftOut)(
         const { stdout } = await bash(`${here('')}url=https://$host:${port}\n${line}`);
         expect(stdout).toMatch(new RegExp(`^HTTP/2 ${said?.[1]} `));
         if (said?.[2]?.includes('/')) expect(stdout).toContain(said[2]);
+      }
+    });
+
+    it('answers the calls of the README as it says, in the protocol of each', async () => {
+      const lines = CALL.trim().split('\n');
+      const [variable = '', definition = '', ...calls] = lines;
+      expect(calls).toHaveLength(4);
+      for (const line of calls) {
+        const [, status, word = ''] = /# (\d{3}), (.+)$/.exec(line) ?? [];
+        const { stdout } = await bash(
+          `${here('')}url=https://$host:${port}\n${variable}\n${definition}\n${line}`,
+        );
+        expect(stdout).toMatch(new RegExp(`^HTTP/2 ${status} `));
+        expect(stdout).toContain(word);
       }
     });
 

@@ -5,18 +5,21 @@
  */
 
 import { readFileSync } from 'node:fs';
-import { SallyportError } from '@sallyport/protocol';
-import { describeFailure } from '@sallyport/server';
 import { Command, InvalidArgumentError } from 'commander';
-import { createStdio, EXIT } from './stdio.ts';
+import { addClientCommands } from './login/client-commands.ts';
+import { createStdio, EXIT, EXIT_CODES_HELP } from './stdio.ts';
 
 const stdio = createStdio();
 const program = new Command('sallyport')
   .description('Sign-in in front of a self-hosted workflow platform')
   .version(readVersion())
   .showHelpAfterError()
+  .addHelpText('after', EXIT_CODES_HELP)
   .exitOverride((error) => {
-    process.exit(error.exitCode === 0 ? EXIT.ok : EXIT.usage);
+    if (error.exitCode === 0) process.exit(EXIT.ok);
+    if (process.argv.includes('--json'))
+      stdio.out(JSON.stringify({ ok: false, error: 'usage', description: error.message }));
+    process.exit(EXIT.usage);
   });
 
 program
@@ -35,6 +38,10 @@ program
     '--upstream <url>',
     'put the sign-in in front of this server instead of the built-in console',
     parseUpstream,
+  )
+  .option(
+    '--https',
+    'make the public URL https: browsers then have to trust the authority it prints',
   )
   .option('--sign-in-as <name>', 'INSECURE: sign everybody in as ada or grace, without a page')
   .option('--json', 'one JSON object when ready instead of text')
@@ -68,6 +75,8 @@ program
     await finish(rotateKeys(options, stdio));
   });
 
+addClientCommands(program, stdio);
+
 await program.parseAsync();
 
 /** Ends the process with the command's code, or with what went wrong in one line. */
@@ -75,9 +84,9 @@ async function finish(command: Promise<number>): Promise<void> {
   try {
     process.exitCode = await command;
   } catch (error) {
-    stdio.error(
-      `sallyport: ${error instanceof SallyportError ? error.message : describeFailure(error)}`,
-    );
+    const { describeFailure } = await import('@sallyport/server');
+    const isFailure = error instanceof Error && error.name === 'SallyportError';
+    stdio.error(`sallyport: ${isFailure ? error.message : describeFailure(error)}`);
     process.exitCode = EXIT.failure;
   }
 }

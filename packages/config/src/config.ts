@@ -8,6 +8,7 @@
  * @module
  */
 
+import type { BearerConfig } from './bearer-config.ts';
 import type { SameSitePolicy } from './same-site.ts';
 import type { SecretText } from './secret-text.ts';
 
@@ -24,7 +25,7 @@ export interface Config {
   readonly server: { readonly security: { readonly useAuth: boolean } };
   readonly auth: AuthConfig;
   readonly session: SessionConfig;
-  readonly bearer: { readonly onlyConfiguredHeader: boolean };
+  readonly bearer: BearerConfig;
   readonly access: AccessConfig;
   readonly emailTrusted: boolean;
   /** Names of claims; no two of them give the same header. */
@@ -126,13 +127,39 @@ export interface ServiceAuthConfig {
   readonly tokenRefreshWindowMs: number;
 }
 
+/** Ways a client obtains its tokens, in the words of the file. */
+export type ClientAuthType =
+  | 'Pkce'
+  | 'ClientSecret'
+  | 'DeviceFlow'
+  | 'ExternalCommand'
+  | 'ServiceAccountToken';
+
 /** Requirement, "Admin SDK client" and "Client-side configuration": one block, two places of use. */
 export interface AdminClientConfig {
   readonly endpoint: string;
-  readonly authType: 'Pkce' | 'ClientSecret';
+  readonly authType: ClientAuthType;
   readonly insecure: boolean;
+  readonly insecureSkipVerify: boolean;
+  readonly caCertFilePath: string;
   readonly clientId: string;
   readonly clientSecretLocation: string;
+  readonly clientSecretEnvVar: string;
+  /** Empty asks the platform. */
+  readonly scopes: readonly string[];
+  readonly useAudienceFromAdmin: boolean;
+  readonly audience: string;
+  readonly tokenUrl: string;
+  /** Lower case; empty asks the platform. */
+  readonly authorizationHeader: string;
+  readonly tokenRefreshWindowMs: number;
+  /** Program and arguments; no shell. */
+  readonly command: readonly string[];
+  readonly serviceAccountTokenLocation: string;
+  readonly serviceAccountTokenUse: 'Bearer' | 'ClientAssertion';
+  readonly disableKeyring: boolean;
+  readonly pkceConfig: { readonly timeoutMs: number };
+  readonly deviceFlowConfig: { readonly timeoutMs: number };
 }
 
 /** Requirement, "Executions service admin client connection". */

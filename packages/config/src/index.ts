@@ -4,10 +4,17 @@
  * @module
  */
 
+export type { BearerConfig, BearerIssuerConfig, SignatureAlgorithm } from './bearer-config.ts';
+export {
+  type ClientConfig,
+  type ClientConfigSources,
+  readClientConfig,
+} from './client-config.ts';
 export type {
   AccessConfig,
   AdminClientConfig,
   AuthConfig,
+  ClientAuthType,
   Config,
   ExecutionsConnectionConfig,
   LogLevel,
@@ -17,9 +24,14 @@ export type {
 } from './config.ts';
 export { normalizeAudience } from './kinds/url.ts';
 export { type LoadedConfig, loadConfig } from './load-config.ts';
-export { type ConfigProblem, formatConfigProblem } from './problems.ts';
+export {
+  type ConfigProblem,
+  describeFound,
+  formatConfigProblem,
+  orderProblems,
+} from './problems.ts';
 export { redactConfig } from './redact-config.ts';
-export type { ConfigSources, Origin } from './resolve-settings.ts';
+export type { ConfigSources, Origin, SettingVariable } from './resolve-settings.ts';
 export { type SameSitePolicy, selectSameSite } from './same-site.ts';
 export type { Consumer } from './schema/schema.ts';
 export {
@@ -29,4 +41,4 @@ export {
   type SecretFile,
   type SecretFileOptions,
 } from './secret-file.ts';
-export type { SecretText } from './secret-text.ts';
+export { SecretText } from './secret-text.ts';

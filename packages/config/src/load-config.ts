@@ -117,8 +117,8 @@ function resolveMetadataUrl(values: Map<string, unknown>): void {
   if (relative !== '' && url !== null) values.set(key, url.href);
 }
 
-/** Puts values under their names. The schema's type is made from `Config`, so nothing is left out. */
-function buildConfig(values: ReadonlyMap<string, unknown>): Config {
+/** Puts values under their names, frozen. The schema's type is made from `Config`, so nothing is left out. */
+export function buildConfig(values: ReadonlyMap<string, unknown>): Config {
   const root: Record<string, unknown> = {};
   for (const { key, path, setting } of SETTINGS) {
     let block = root;

@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { ValuePath } from './file/nested-value.ts';
 import type { ConfigFileReading } from './file/read-config-file.ts';
 import type { ValueProblem } from './kinds/kind.ts';
 import { type ConfigProblem, describeFound, displayKey } from './problems.ts';
@@ -33,27 +34,45 @@ export interface ResolvedSettings {
   readonly origins: ReadonlyMap<string, Origin>;
   /** Keys whose value stands for a wrong one, so that no rule should judge it. */
   readonly unsound: ReadonlySet<string>;
-  /** Tells where to correct a key or a list's entry (`key[2]`), given or not. */
+  /** Tells where to correct a key or a part of it (`key[2]`, `key[2].name`), given or not. */
   readonly placeOf: (key: string) => Place;
   /** Whether the file or a flag gives anything within a block. */
   readonly isGiven: (block: string) => boolean;
   readonly problems: readonly ConfigProblem[];
 }
 
+/** An environment variable, and how its text is read. */
+export interface SettingVariable {
+  readonly name: string;
+  /** Brings its text into what the file would hold; the kind's own way when absent. */
+  readonly fromText?: (text: string) => unknown;
+}
+
+/** Which variables give a setting, the most specific first. */
+export type VariablesOf = (placed: PlacedSetting) => readonly SettingVariable[];
+
+const ownVariable: VariablesOf = ({ setting }) =>
+  setting.variable === undefined ? [] : [{ name: setting.variable }];
+
 interface GivenValue {
   readonly origin: Origin;
   readonly place: Place;
   readonly value: unknown;
-  readonly entryLines: readonly number[];
+  readonly lineOfPart: (path: ValuePath) => number | undefined;
 }
 
 /**
  * Resolves every setting: flag, then environment, then file, then default.
  *
  * A value that is overridden is checked all the same: it is wrong today and takes effect the day the
- * other source goes away. Does not look at what values mean together.
+ * other source goes away. Two variables that give one setting different values are a problem: no
+ * order between them would be right for everybody. Does not look at what values mean together.
  */
-export function resolveSettings(sources: ConfigSources, file: ConfigFileReading): ResolvedSettings {
+export function resolveSettings(
+  sources: ConfigSources,
+  file: ConfigFileReading,
+  variablesOf: VariablesOf = ownVariable,
+): ResolvedSettings {
   const values = new Map<string, unknown>();
   const origins = new Map<string, Origin>();
   const unsound = new Set<string>();
@@ -66,7 +85,9 @@ export function resolveSettings(sources: ConfigSources, file: ConfigFileReading)
     origins.set(key, 'default');
     if (!file.isReadable || [...file.brokenBlocks].some((block) => isWithin(key, block)))
       unsound.add(key);
-    for (const [index, given] of listGiven(placed, sources, file).entries()) {
+    const givens = listGiven(placed, sources, file, variablesOf(placed));
+    problems.push(...findConflicts(placed, givens));
+    for (const [index, given] of givens.entries()) {
       const parsed = setting.kind.parse(given.value);
       if (!parsed.ok) problems.push(...parsed.error.map((reason) => toProblem(key, given, reason)));
       if (index > 0) continue;
@@ -95,11 +116,11 @@ export function resolveSettings(sources: ConfigSources, file: ConfigFileReading)
         isWithin(key, block),
       ),
     placeOf: (key) => {
-      const [, name = key, index] = /^(.*)\[(\d+)\]$/.exec(key) ?? [];
+      const [, name = key, rest = ''] = /^([^[]*)(\[.*)$/.exec(key) ?? [];
       const winner = winners.get(name);
       return winner === undefined
         ? selectPlace(name, sources, file)
-        : placeOfEntry(winner, index === undefined ? undefined : Number(index));
+        : placeOfPart(winner, parsePath(rest));
     },
   };
 }
@@ -108,6 +129,7 @@ function listGiven(
   { key, setting }: PlacedSetting,
   sources: ConfigSources,
   file: ConfigFileReading,
+  variables: readonly SettingVariable[],
 ): readonly GivenValue[] {
   const given: GivenValue[] = [];
   const fromText = (value: unknown): unknown =>
@@ -115,43 +137,77 @@ function listGiven(
   const flag = Object.hasOwn(sources.flags, key) ? sources.flags[key] : undefined;
   if (flag !== undefined) {
     const place = { file: 'flag', line: undefined };
-    given.push({ origin: 'flag', place, value: fromText(flag), entryLines: [] });
+    given.push({ origin: 'flag', place, value: fromText(flag), lineOfPart: noLine });
   }
-  const { variable } = setting;
-  const text = variable === undefined ? undefined : sources.env[variable];
-  if (variable !== undefined && text !== undefined && text !== '') {
-    const place = { file: 'environment', line: undefined, variable };
-    given.push({ origin: 'env', place, value: fromText(text), entryLines: [] });
+  for (const { name, fromText: read = fromText } of variables) {
+    const text = sources.env[name];
+    if (text === undefined || text === '') continue;
+    const place = { file: 'environment', line: undefined, variable: name };
+    given.push({ origin: 'env', place, value: read(text), lineOfPart: noLine });
   }
   const entry = file.entries.get(key);
   if (entry !== undefined && sources.file !== undefined) {
-    const { value, line, entryLines } = entry;
-    given.push({ origin: 'file', place: { file: sources.file.path, line }, value, entryLines });
+    const { value, line, lineOfPart } = entry;
+    given.push({ origin: 'file', place: { file: sources.file.path, line }, value, lineOfPart });
   }
   return given;
+}
+
+function findConflicts(
+  { key, setting: { kind } }: PlacedSetting,
+  givens: readonly GivenValue[],
+): readonly ConfigProblem[] {
+  const [first, ...others] = givens.filter(({ origin }) => origin === 'env');
+  if (first === undefined) return [];
+  return others
+    .filter(({ value }) => JSON.stringify(value) !== JSON.stringify(first.value))
+    .map(({ place, value }) => ({
+      ...place,
+      key,
+      found: describeFound(value, kind.isWithheld === true),
+      expected: `the same as in ${first.place.variable}, or one of the two alone`,
+    }));
 }
 
 function toProblem(
   key: string,
   given: GivenValue,
-  { expected, index }: ValueProblem,
+  { expected, index, path = [], found }: ValueProblem,
 ): ConfigProblem {
-  const { place, value } = given;
   const isWithheld = SETTING_BY_KEY.get(key)?.setting.kind.isWithheld === true;
-  if (index === undefined)
-    return { ...place, key, found: describeFound(value, isWithheld), expected };
-  const entry: unknown = Array.isArray(value) ? value[index] : undefined;
+  const whole = index === undefined ? path : [index, ...path];
   return {
-    ...placeOfEntry(given, index),
-    key: `${key}[${index}]`,
-    found: describeFound(entry, isWithheld),
+    ...placeOfPart(given, whole),
+    key: key + whole.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join(''),
+    found: found ?? describeFound(partOf(given.value, whole), isWithheld),
     expected,
   };
 }
 
-function placeOfEntry({ place, entryLines }: GivenValue, index: number | undefined): Place {
-  const line = index === undefined ? undefined : entryLines[index];
+function partOf(value: unknown, path: ValuePath): unknown {
+  let part = value;
+  for (const step of path) {
+    if (typeof part !== 'object' || part === null || !Object.hasOwn(part, step)) return undefined;
+    part = (part as Record<string | number, unknown>)[step];
+  }
+  return part;
+}
+
+/** Reads `[2].audiences[0]`. */
+function parsePath(text: string): ValuePath {
+  return [...text.matchAll(/\[(\d+)\]|\.([^.[]+)/g)].map(([, index, name = '']) =>
+    index === undefined ? name : Number(index),
+  );
+}
+
+function placeOfPart({ place, lineOfPart }: GivenValue, path: ValuePath): Place {
+  const line = lineOfPart(path);
   return line === undefined ? place : { ...place, line };
+}
+
+/** Flags and variables have no lines. */
+function noLine(): undefined {
+  return undefined;
 }
 
 function toUnknownFlag(key: string): ConfigProblem {

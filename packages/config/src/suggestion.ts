@@ -52,6 +52,20 @@ const NOT_TAKEN: ReadonlyMap<string, string> = new Map([
   ['union.auth.clientSecret', 'name a file in union.auth.clientSecretLocation'],
   ['admin.clientSecret', 'name a file in admin.clientSecretLocation'],
   ['admin.useAuth', 'admin.authType says how to authenticate'],
+  [
+    'admin.authorizationServerUrl',
+    'the platform tells it; admin.tokenUrl gives the token endpoint',
+  ],
+  ['admin.maxBackoffDelay', 'how often to try again is decided by each answer'],
+  ['admin.perRetryTimeout', 'how often to try again is decided by each answer'],
+  ['admin.maxRetries', 'how often to try again is decided by each answer'],
+  ['admin.maxMessageSizeBytes', 'no messages are sent to the admin service'],
+  ['admin.defaultServiceConfig', 'no messages are sent to the admin service'],
+  ['admin.proxyCommand', 'a second credential for a proxy is not sent'],
+  ['admin.httpProxyURL', 'HTTPS_PROXY, HTTP_PROXY and NO_PROXY name the proxy'],
+  ['admin.pkceConfig.refreshTime', 'admin.tokenRefreshWindow says when a token is replaced'],
+  ['admin.deviceFlowConfig.refreshTime', 'admin.tokenRefreshWindow says when a token is replaced'],
+  ['admin.deviceFlowConfig.pollInterval', 'the identity provider says how often to ask'],
 ]);
 
 /** The only place of the whole schema that has a name, or ends in a dotted key. */

@@ -25,6 +25,7 @@ export interface AdmissionRequest {
   readonly exchange: Exchange;
   readonly target: string;
   readonly requestId: string;
+  /** Which of the two configured headers a bearer travels in. */
   readonly transport: 'http' | 'grpc';
 }
 
@@ -32,7 +33,7 @@ export interface AdmissionRequest {
  * Asks whether a request may enter, and answers it when it may not.
  *
  * Fails closed: without a verdict function, when it throws or rejects, or when what it returns is no
- * answer, the caller gets 503 (gRPC: UNAVAILABLE).
+ * answer, the caller gets 503 (RPC: UNAVAILABLE).
  *
  * @returns The admission; `undefined` when the request has been answered and MUST NOT be forwarded.
  */
@@ -41,7 +42,7 @@ export async function admit(
   ask: AskAnswer | undefined,
   log: Log,
 ): Promise<Admission | undefined> {
-  const context = { requestId, isGrpc: transport === 'grpc' };
+  const context = { requestId };
   if (ask === undefined) {
     sendProblem(exchange, 'auth_disabled', context);
     return undefined;

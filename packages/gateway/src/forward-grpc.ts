@@ -133,7 +133,7 @@ export function createGrpcForwarder(options: GrpcForwarderOptions): GrpcForwarde
   ): void {
     if (exchange.isClosed) return;
     log('gateway.upstream_failed', { request_id: requestId, backend: group.backend, reason });
-    sendProblem(exchange, reason, { requestId, isGrpc: true, setCookie });
+    sendProblem(exchange, reason, { requestId, setCookie });
   }
 }
 

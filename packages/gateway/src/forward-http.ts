@@ -183,7 +183,7 @@ class ResponseRelay implements Dispatcher.DispatchHandler {
       reason,
       error: codeOf(error),
     });
-    sendProblem(exchange, reason, { requestId, isGrpc: false, setCookie });
+    sendProblem(exchange, reason, { requestId, setCookie });
   }
 
   #stop(): void {

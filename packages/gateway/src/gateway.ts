@@ -6,6 +6,7 @@
 
 import type { Socket } from 'node:net';
 import { ROUTE_GROUPS, type RouteGroup } from '@sallyport/protocol';
+import { createOnePort, type WireProtocol } from '@sallyport/server/listener';
 import type { BackendHeaderPolicy } from '@sallyport/server/verdict';
 import type { AskAnswer } from './admission.ts';
 import { createGrpcForwarder } from './forward-grpc.ts';
@@ -13,8 +14,7 @@ import { createHttpForwarder } from './forward-http.ts';
 import { createHttp1Listener } from './http1-listener.ts';
 import { createHttp2Listener } from './http2-listener.ts';
 import type { Log } from './log.ts';
-import { createOnePort, type WireProtocol } from './one-port.ts';
-import { createRequestRouter } from './route-request.ts';
+import { createRequestRouter, type UpstreamFor } from './route-request.ts';
 import { DEFAULT_TIMEOUTS, type GatewayTimeouts } from './timeouts.ts';
 import { createTlsFront, type TlsOptions } from './tls-front.ts';
 
@@ -25,10 +25,11 @@ export interface GatewayOptions {
   /** Defaults to {@link ROUTE_GROUPS}. */
   readonly routes?: readonly RouteGroup[];
   /**
-   * Origin of a backend: HTTP/1.1 for `http` requests, Connect calls included, and HTTP/2 without TLS
-   * for `grpc` calls. `undefined`: this installation does not run it.
+   * Origin of a group's backend: HTTP/1.1 for `http` requests, Connect and gRPC-Web calls to a `grpc`
+   * group included, and HTTP/2 without TLS for `grpc` calls. `undefined`: this installation does not
+   * run it.
    */
-  readonly upstreamFor: (backend: string, transport: 'http' | 'grpc') => string | undefined;
+  readonly upstreamFor: UpstreamFor;
   /**
    * The verdict, shaped for the caller. `undefined` when `useAuth` is false: protected routes are then
    * answered 503 and never forwarded.

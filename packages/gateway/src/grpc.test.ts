@@ -176,6 +176,20 @@ describe('gRPC that does not pass', () => {
     expect(answer).toMatch(/^HTTP\/1\.1 415 .*grpc_needs_http2/s);
   });
 
+  it('what an ingress asks /me about a call is an HTTP request, whatever its content type', async () => {
+    const http = await startBackend(echo);
+    const { port, origin } = await startGateway({ http });
+    const head = 'host: a\r\nconnection: close\r\ncontent-type: application/grpc\r\n';
+    expect(await talk(port, `GET /login HTTP/1.1\r\n${head}\r\n`)).toMatch(
+      /^HTTP\/1\.1 200 .*"target":"\/login"/s,
+    );
+    const call = grpcCall('/login', { ':method': 'HEAD' });
+    expect((await request2(dialHttp2(origin), call)).headers?.[':status']).toBe(200);
+    expect((await request2(dialHttp2(origin), grpcCall('/login'), '')).headers).toMatchObject({
+      'grpc-status': '12',
+    });
+  });
+
   it('a path with a query is not the method that is unprotected', async () => {
     const grpc = await startGrpcBackend((stream) => {
       stream.respond({ 'grpc-status': '0' }, { endStream: true });

@@ -5,6 +5,7 @@
  */
 
 import type { HeaderPair } from '@sallyport/protocol';
+import { tellCaller } from '@sallyport/server/verdict';
 import type { Exchange } from './exchange.ts';
 
 /** Stable identifiers of the gateway's own answers: `reason` in the document, and in the log. */
@@ -23,15 +24,25 @@ export type ProblemReason =
   | 'auth_disabled'
   | 'undecided';
 
+/** Names of the statuses used here. */
+const CONNECT_CODES = {
+  3: 'invalid_argument',
+  4: 'deadline_exceeded',
+  8: 'resource_exhausted',
+  12: 'unimplemented',
+  13: 'internal',
+  14: 'unavailable',
+} as const;
+
 /** One kind of such an answer. */
 interface Kind {
   readonly status: number;
-  readonly grpcStatus: number;
+  readonly grpcStatus: keyof typeof CONNECT_CODES;
   readonly title: string;
   readonly headers?: readonly HeaderPair[];
 }
 
-/** gRPC codes: 3 invalid argument, 4 deadline exceeded, 8 resource exhausted, 12 unimplemented, 14 unavailable. */
+/** gRPC codes, which Connect knows by name: 3 invalid argument, 4 deadline exceeded, 8 resource exhausted, 12 unimplemented, 13 internal, 14 unavailable. */
 const KINDS: Readonly<Record<ProblemReason, Kind>> = {
   request_target_malformed: {
     status: 400,
@@ -66,23 +77,25 @@ const KINDS: Readonly<Record<ProblemReason, Kind>> = {
 /** What one such answer is about. */
 export interface ProblemContext {
   readonly requestId: string;
-  readonly isGrpc: boolean;
   /** The session's slide, when the caller had been admitted. */
   readonly setCookie?: string | undefined;
 }
 
 /**
- * Sends a problem document, or for gRPC a trailers-only answer. Nothing of the request is repeated in it.
+ * Sends a problem in the caller's protocol: gRPC and gRPC-Web without a body, the status in headers;
+ * Connect as its error JSON; a problem document else. Nothing of the request is repeated in it.
  *
  * Does nothing when the client has gone; breaks off when the answer has already begun.
  *
  * @see [RFC 9457](https://www.rfc-editor.org/rfc/rfc9457) problem documents
  * @see [gRPC over HTTP/2, responses](https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md#responses)
+ * @see [gRPC-Web](https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-WEB.md)
+ * @see [Connect, errors](https://connectrpc.com/docs/protocol/#error-codes)
  */
 export function sendProblem(
   exchange: Exchange,
   reason: ProblemReason,
-  { requestId, isGrpc, setCookie }: ProblemContext,
+  { requestId, setCookie }: ProblemContext,
 ): void {
   if (exchange.isClosed) return;
   if (exchange.isAnswered) {
@@ -92,23 +105,27 @@ export function sendProblem(
   const { status, grpcStatus, title, headers = [] } = KINDS[reason];
   const common: HeaderPair[] = [['cache-control', 'no-store']];
   if (setCookie !== undefined) common.push(['set-cookie', setCookie]);
-  if (isGrpc && exchange.version === 'http/2') {
+  const message = `${title} (${reason})`;
+  const kind = tellCaller(exchange);
+  if (kind === 'grpc-web' || (kind === 'grpc' && exchange.version === 'http/2')) {
+    const answer: HeaderPair[] = [
+      ['content-type', `application/${kind}`],
+      ['grpc-status', String(grpcStatus)],
+      ['grpc-message', encodeURIComponent(message)],
+    ];
+    exchange.send(200, [...common, ...answer], '');
+  } else if (kind === 'connect') {
     exchange.send(
-      200,
-      [
-        ...common,
-        ['content-type', 'application/grpc'],
-        ['grpc-status', String(grpcStatus)],
-        ['grpc-message', encodeURIComponent(`${title} (${reason})`)],
-      ],
-      '',
+      status,
+      [...common, ['content-type', 'application/json'], ...headers],
+      JSON.stringify({ code: CONNECT_CODES[grpcStatus], message }),
     );
-    return;
+  } else {
+    const type = `urn:sallyport:problem:${reason}`;
+    exchange.send(
+      status,
+      [...common, ['content-type', 'application/problem+json'], ...headers],
+      JSON.stringify({ type, title, status, reason, request_id: requestId }),
+    );
   }
-  const type = `urn:sallyport:problem:${reason}`;
-  exchange.send(
-    status,
-    [...common, ['content-type', 'application/problem+json'], ...headers],
-    JSON.stringify({ type, title, status, reason, request_id: requestId }),
-  );
 }

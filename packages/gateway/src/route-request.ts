@@ -5,7 +5,7 @@
  */
 
 import { createRouteMatcher, type RouteGroup } from '@sallyport/protocol';
-import type { BackendHeaderPolicy } from '@sallyport/server/verdict';
+import { type BackendHeaderPolicy, type CallerKind, tellCaller } from '@sallyport/server/verdict';
 import { type AskAnswer, admit } from './admission.ts';
 import type { Exchange } from './exchange.ts';
 import type { ForwardGrpc } from './forward-grpc.ts';
@@ -20,7 +20,7 @@ import { buildUpstreamHeaders, selectRequestId, valuesOf } from './upstream-head
 export interface RequestRouterOptions {
   readonly publicOrigin: URL;
   readonly routes: readonly RouteGroup[];
-  readonly upstreamFor: (backend: string, transport: 'http' | 'grpc') => string | undefined;
+  readonly upstreamFor: UpstreamFor;
   readonly answer: AskAnswer | undefined;
   readonly backendHeaders: BackendHeaderPolicy;
   readonly timeouts: GatewayTimeouts;
@@ -29,12 +29,13 @@ export interface RequestRouterOptions {
   readonly log: Log;
 }
 
+/** Finds the origin of a group's backend for a transport; `undefined` when it is not run. */
+export type UpstreamFor = (group: RouteGroup, transport: 'http' | 'grpc') => string | undefined;
+
 /** Takes a request to its answer. Never rejects. */
 export type RouteRequest = (exchange: Exchange) => Promise<void>;
 
 const HEADER_FIELDS_MAX = 200;
-/** `application/grpc`, `+proto`, `+json`; gRPC-Web is an HTTP request like any other. */
-const GRPC_CONTENT_TYPE = /^application\/grpc(?:[+;]|$)/i;
 /** RFC 9110 section 9.1: a method is a case-sensitive name, and every registered one is upper case. */
 const METHOD = /^[A-Z][A-Z-]{0,31}$/;
 /** CONNECT would make the gateway a tunnel, TRACE would echo the cookie to a script. */
@@ -47,22 +48,24 @@ export function createRequestRouter(options: RequestRouterOptions): RouteRequest
 
   return async function routeRequest(exchange) {
     const requestId = selectRequestId(exchange.rawHeaders);
-    const isGrpc = GRPC_CONTENT_TYPE.test(exchange.headers['content-type'] ?? '');
     try {
-      await takeSteps(exchange, requestId, isGrpc);
+      await takeSteps(exchange, requestId);
     } catch (error) {
       log('gateway.failed', {
         request_id: requestId,
         error: error instanceof Error ? error.name : typeof error,
       });
-      sendProblem(exchange, 'internal_error', { requestId, isGrpc });
+      sendProblem(exchange, 'internal_error', { requestId });
     }
   };
 
-  async function takeSteps(exchange: Exchange, requestId: string, isGrpc: boolean): Promise<void> {
+  async function takeSteps(exchange: Exchange, requestId: string): Promise<void> {
+    const kind = tellCaller(exchange);
+    // What an ingress asks `/me` about a call has its content type too, and is an HTTP request.
+    const isGrpc = kind === 'grpc' && exchange.version === 'http/2' && exchange.method === 'POST';
     const transport = isGrpc ? 'grpc' : 'http';
-    const context = { requestId, isGrpc };
-    const refusal = screen(exchange, isGrpc);
+    const context = { requestId };
+    const refusal = screen(exchange);
     if (refusal !== undefined) return sendProblem(exchange, refusal, context);
     const parsed = parseRequestTarget(exchange.target, publicOrigin.origin);
     if (!parsed.ok) return sendProblem(exchange, parsed.error.reason, context);
@@ -70,19 +73,25 @@ export function createRequestRouter(options: RequestRouterOptions): RouteRequest
 
     // A gRPC call has no query: with one, its path is not the method's name.
     const group = matchRoute(isGrpc ? target : path, transport);
+    if (kind === 'grpc' && !isGrpc && group.transport === 'grpc')
+      return sendProblem(
+        exchange,
+        exchange.version === 'http/1' ? 'grpc_needs_http2' : 'method_not_supported',
+        context,
+      );
     if (!group.streaming)
       limitRequest(exchange, timeouts.requestMs, () =>
         sendProblem(exchange, 'request_timeout', context),
       );
 
     const admission = group.protected
-      ? await admit({ exchange, target, requestId, transport }, answer, log)
+      ? await admit({ exchange, target, requestId, transport: bearerTransport(kind) }, answer, log)
       : undefined;
     if (group.protected && admission === undefined) return undefined;
     if (exchange.isClosed) return undefined;
 
     const setCookie = admission?.setCookie;
-    const origin = upstreamFor(group.backend, transport);
+    const origin = upstreamFor(group, transport);
     if (origin === undefined)
       return sendProblem(exchange, 'route_not_served', { ...context, setCookie });
     const headers = buildUpstreamHeaders({
@@ -98,14 +107,20 @@ export function createRequestRouter(options: RequestRouterOptions): RouteRequest
   }
 }
 
+/**
+ * Every RPC caller reads the name of its header from the same metadata service, which tells the gRPC
+ * one; so a Connect or gRPC-Web call counts as gRPC here, though it is forwarded as HTTP.
+ */
+function bearerTransport(kind: CallerKind): 'http' | 'grpc' {
+  return kind === 'grpc' || kind === 'grpc-web' || kind === 'connect' ? 'grpc' : 'http';
+}
+
 /** What no route could make acceptable. */
-function screen(exchange: Exchange, isGrpc: boolean): ProblemReason | undefined {
-  const { method, rawHeaders, version, upgrade, headers } = exchange;
+function screen(exchange: Exchange): ProblemReason | undefined {
+  const { method, rawHeaders, upgrade, headers } = exchange;
   if (REFUSED_METHODS.has(method) || !METHOD.test(method)) return 'method_not_supported';
   if (rawHeaders.length > HEADER_FIELDS_MAX * 2) return 'headers_overflow';
   if (valuesOf(rawHeaders, 'host').length > 1) return 'host_ambiguous';
-  if (isGrpc && version === 'http/1') return 'grpc_needs_http2';
-  if (isGrpc && method !== 'POST') return 'method_not_supported';
   // A body of an upgrade request would be read as the first bytes of the other protocol.
   if (
     upgrade !== undefined &&

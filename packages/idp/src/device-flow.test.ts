@@ -128,6 +128,27 @@ describe('device flow', () => {
     expect(page.text).not.toContain('<b>');
   });
 
+  it.each(['/idp/device/%', '/idp/device/unknown', '/idp/device/%ff'])(
+    'answers %s, which nobody began, with 400 and not with a failure',
+    async (path) => {
+      const answer = await createBrowser().get(`${running.issuer}${path}`);
+      expect(answer.status).toBe(400);
+      expect(answer.text).toContain('no longer open');
+      const browser = createBrowser();
+      await browser.get(`${running.issuer}/idp/device`);
+      expect((await browser.get(`${running.issuer}${path}`)).status).toBe(400);
+      expect(running.events.filter((line) => line.startsWith('idp.failed'))).toEqual([]);
+    },
+  );
+
+  it('refuses a form from a browser without a session, and shows none that could not be sent', async () => {
+    const browser = createBrowser();
+    const answer = await browser.submit(`${running.issuer}/idp/device`, { user_code: 'x' });
+    expect(answer.status).toBe(400);
+    expect(answer.text).not.toContain('<form');
+    expect(browser.cookieNames()).toEqual([]);
+  });
+
   it('refuses a form that was not shown to this browser', async () => {
     const { userCode, poll } = await startDevice();
     const browser = createBrowser();

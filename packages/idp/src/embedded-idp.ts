@@ -30,6 +30,18 @@ export interface EmbeddedIdpOptions {
   readonly clientIds: IdpClientIds;
   /** Seeded user who is signed in without a page. */
   readonly signInAs?: string;
+  /**
+   * Whether the native application gets a refresh token with the scope `offline_access`. Off when
+   * absent: the requirement's row does not name the grant.
+   */
+  readonly nativeRefreshTokens?: boolean;
+  /**
+   * Seconds for which a refresh token that was used already may be used again: for clients whose
+   * answer was lost. 0 when absent; a later use revokes everything of its sign-in.
+   */
+  readonly refreshTokenLeewaySeconds?: number;
+  /** Lifetime of access tokens in whole seconds, at least 1; an hour when absent. */
+  readonly accessTokenTtlSeconds?: number;
   readonly log: LogIdpEvent;
   /** Current time in epoch milliseconds. */
   readonly now?: () => number;
@@ -56,6 +68,7 @@ export interface EmbeddedIdp {
 const WEB_SECRET_FILE = 'web-client-secret';
 const SERVICE_SECRET_FILE = 'service-client-secret';
 const COOKIE_KEY_FILE = 'cookie-key';
+const ACCESS_TOKEN_SECONDS = 60 * 60;
 
 /**
  * Creates the IdP of one deployment.
@@ -68,8 +81,12 @@ const COOKIE_KEY_FILE = 'cookie-key';
  */
 export async function createEmbeddedIdp(options: EmbeddedIdpOptions): Promise<EmbeddedIdp> {
   const { now = Date.now, log, clientIds, issuer } = options;
+  const { nativeRefreshTokens = false, refreshTokenLeewaySeconds = 0 } = options;
+  const { accessTokenTtlSeconds = ACCESS_TOKEN_SECONDS } = options;
   assertIssuer(issuer);
-  const spec = createIdpSpec(options.publicUrl, clientIds);
+  assertSeconds('refreshTokenLeewaySeconds', refreshTokenLeewaySeconds, 0);
+  assertSeconds('accessTokenTtlSeconds', accessTokenTtlSeconds, 1);
+  const spec = createIdpSpec(options.publicUrl, clientIds, { nativeRefreshTokens });
   const directory = await openStateDirectory(options.stateDirectory);
   const [web, service, cookieKey, users, signingKey] = await Promise.all([
     directory.keep(WEB_SECRET_FILE, createSecret),
@@ -83,9 +100,9 @@ export async function createEmbeddedIdp(options: EmbeddedIdpOptions): Promise<Em
       ? undefined
       : (await import('./sign-in-as.ts')).createAutomaticSignIn(users, options.signInAs);
 
-  const store = createMemoryStore(now);
+  const store = createMemoryStore(now, { refreshTokenLeewayMs: refreshTokenLeewaySeconds * 1_000 });
   const secrets = { web, service };
-  const inputs = { spec, secrets, signingKey, cookieKey, users, store };
+  const inputs = { spec, secrets, signingKey, cookieKey, users, store, accessTokenTtlSeconds };
   const provider = createProvider(issuer, inputs);
   logProviderEvents(provider, log);
   const logins = users.map(({ login }) => login);
@@ -111,5 +128,13 @@ function assertIssuer(issuer: string): void {
   throw new SallyportError('SP_CONFIG_INVALID', {
     component: 'idp',
     detail: 'the issuer of the embedded IdP must be an origin such as http://127.0.0.1:8081',
+  });
+}
+
+function assertSeconds(name: string, seconds: number, least: number): void {
+  if (Number.isSafeInteger(seconds) && seconds >= least) return;
+  throw new SallyportError('SP_CONFIG_INVALID', {
+    component: 'idp',
+    detail: `${name} must be a whole number of seconds, at least ${least}`,
   });
 }

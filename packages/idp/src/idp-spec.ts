@@ -46,6 +46,15 @@ export interface IdpSpec {
   readonly service: IdpApplication;
 }
 
+/** What a deployment may ask for beyond the requirement's table. */
+export interface IdpSpecOptions {
+  /**
+   * Registers the native application for refresh tokens as well: the grant `refresh_token` and the
+   * scope `offline_access`. The requirement's row does not name them, so they are off by default.
+   */
+  readonly nativeRefreshTokens?: boolean;
+}
+
 /** Client identifiers of the three applications; all different. */
 export interface IdpClientIds {
   readonly web: string;
@@ -61,6 +70,10 @@ export const NATIVE_REDIRECT_URI = 'http://localhost:53593/callback';
 
 const SCOPES = ['openid', 'profile', 'email', 'offline_access', API_SCOPE] as const;
 const USER_SCOPES = ['openid', 'profile', 'email', API_SCOPE] as const;
+const NATIVE_GRANTS = [
+  'authorization_code',
+  'urn:ietf:params:oauth:grant-type:device_code',
+] as const satisfies readonly GrantType[];
 /** RFC 6749 appendix A.1, without the colon that would end the user part of a Basic credential. */
 const CLIENT_ID = /^[\x21-\x39\x3b-\x7e]{1,255}$/;
 
@@ -75,7 +88,11 @@ const CLIENT_ID = /^[\x21-\x39\x3b-\x7e]{1,255}$/;
  *
  * @see requirement, tables "IdP applications" and "Authorization server at the IdP"
  */
-export function createIdpSpec(publicUrl: string, clientIds: IdpClientIds): IdpSpec {
+export function createIdpSpec(
+  publicUrl: string,
+  clientIds: IdpClientIds,
+  { nativeRefreshTokens = false }: IdpSpecOptions = {},
+): IdpSpec {
   assertPublicUrl(publicUrl);
   assertClientIds(clientIds);
   const trusted = { consent: 'trusted' } as const;
@@ -101,12 +118,12 @@ export function createIdpSpec(publicUrl: string, clientIds: IdpClientIds): IdpSp
       role: 'native',
       clientId: clientIds.native,
       name: 'Sallyport command line',
-      grantTypes: ['authorization_code', 'urn:ietf:params:oauth:grant-type:device_code'],
+      grantTypes: nativeRefreshTokens ? [...NATIVE_GRANTS, 'refresh_token'] : NATIVE_GRANTS,
       redirectUris: [NATIVE_REDIRECT_URI],
       postLogoutRedirectUris: [],
       tokenEndpointAuthMethod: 'none',
       pkce: 'required',
-      scopes: USER_SCOPES,
+      scopes: nativeRefreshTokens ? SCOPES : USER_SCOPES,
     },
     service: {
       ...trusted,

@@ -16,6 +16,7 @@ export {
   type IdpApplication,
   type IdpClientIds,
   type IdpSpec,
+  type IdpSpecOptions,
   NATIVE_REDIRECT_URI,
 } from './idp-spec.ts';
 export type { LogIdpEvent } from './log-event.ts';

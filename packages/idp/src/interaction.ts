@@ -92,7 +92,8 @@ async function submit(
   if (form.value.has('cancel')) return finish(dependencies, context, CANCELLED);
 
   const login = form.value.get('login') ?? '';
-  const retryAfterSeconds = limiter.retryAfterSeconds(login);
+  const attempt = { login, address: context.req.socket.remoteAddress ?? '' };
+  const retryAfterSeconds = limiter.retryAfterSeconds(attempt);
   if (retryAfterSeconds > 0) {
     log('idp.sign_in.limited', { login: loggable(users, login) });
     context.set('retry-after', String(retryAfterSeconds));
@@ -102,12 +103,12 @@ async function submit(
 
   const user = verifyPassword(users, login, form.value.get('password') ?? '');
   if (user === undefined) {
-    limiter.recordFailure(login);
+    limiter.recordFailure(attempt);
     log('idp.sign_in.refused', { login: loggable(users, login) });
     const problem = { login, alert: WRONG_CREDENTIALS, status: 403 };
     return showForm(dependencies, context, interaction, problem);
   }
-  limiter.forget(login);
+  limiter.forget(attempt);
   log('idp.sign_in.succeeded', { login: user.login });
   await finish(dependencies, context, loginOf(user, 'pwd'));
 }

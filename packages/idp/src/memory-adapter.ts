@@ -12,6 +12,7 @@ interface StoredPayload {
   readonly uid?: string;
   readonly userCode?: string;
   readonly grantId?: string;
+  readonly accountId?: string;
   consumed?: number;
   readonly [member: string]: unknown;
 }
@@ -38,11 +39,27 @@ interface Entry {
   readonly forgetAt: number;
 }
 
+/** Settings of {@link createMemoryStore}. */
+export interface MemoryStoreOptions {
+  /** Milliseconds for which a used refresh token still counts as unused; 0 when absent. */
+  readonly refreshTokenLeewayMs?: number;
+}
+
 /** Unauthenticated requests create records too, so their number is bounded. */
 const RECORDS_MAX = 5_000;
 
 /** How long an expired record is still found: "expired" is a better answer than "unknown". */
 const EXPIRED_KEPT_MS = 10 * 60 * 1_000;
+
+/**
+ * The records of one kind, in two halves that are bounded each by itself: those that somebody came
+ * back for or that belong to a person, and the rest. Requests that nobody follows up, however many,
+ * only ever push out one another.
+ */
+interface Table {
+  readonly fresh: Map<string, Entry>;
+  readonly kept: Map<string, Entry>;
+}
 
 /**
  * Creates an empty store.
@@ -52,39 +69,64 @@ const EXPIRED_KEPT_MS = 10 * 60 * 1_000;
  *
  * @param now - Current time in epoch milliseconds.
  */
-export function createMemoryStore(now: () => number): MemoryStore {
-  const entriesByModel = new Map<string, Map<string, Entry>>();
+export function createMemoryStore(
+  now: () => number,
+  { refreshTokenLeewayMs = 0 }: MemoryStoreOptions = {},
+): MemoryStore {
+  const tableByModel = new Map<string, Table>();
 
   return {
     adapterFor(model) {
-      const entryById = entriesByModel.get(model) ?? new Map<string, Entry>();
-      entriesByModel.set(model, entryById);
-      return createModelAdapter(entryById, now);
+      const table = tableByModel.get(model) ?? { fresh: new Map(), kept: new Map() };
+      tableByModel.set(model, table);
+      return createModelAdapter(table, now, model === 'RefreshToken' ? refreshTokenLeewayMs : 0);
     },
     clear() {
-      for (const entries of entriesByModel.values()) entries.clear();
+      for (const { fresh, kept } of tableByModel.values()) {
+        fresh.clear();
+        kept.clear();
+      }
     },
   };
 }
 
-function createModelAdapter(entryById: Map<string, Entry>, now: () => number): ModelAdapter {
-  const live = (entry: Entry | undefined): StoredPayload | undefined =>
-    entry !== undefined && entry.forgetAt > now() ? entry.payload : undefined;
+function createModelAdapter(table: Table, now: () => number, leewayMs: number): ModelAdapter {
+  const { fresh, kept } = table;
+  const entryOf = (id: string): Entry | undefined => kept.get(id) ?? fresh.get(id);
+
+  const live = (entry: Entry | undefined): StoredPayload | undefined => {
+    if (entry === undefined || entry.forgetAt <= now()) return undefined;
+    const { consumed, ...unused } = entry.payload;
+    return consumed !== undefined && now() < consumed * 1_000 + leewayMs ? unused : entry.payload;
+  };
 
   const findBy = (isMatch: (payload: StoredPayload) => boolean): StoredPayload | undefined => {
-    for (const entry of entryById.values()) if (isMatch(entry.payload)) return live(entry);
+    for (const half of [kept, fresh])
+      for (const entry of half.values()) if (isMatch(entry.payload)) return live(entry);
     return undefined;
+  };
+
+  const put = (half: Map<string, Entry>, id: string, entry: Entry): void => {
+    if (!half.has(id) && half.size >= RECORDS_MAX) makeRoom(half, now());
+    half.set(id, entry);
   };
 
   return {
     async upsert(id, payload, expiresInSeconds) {
       const lifetimeMs =
         expiresInSeconds === undefined ? Number.POSITIVE_INFINITY : expiresInSeconds * 1_000;
-      if (!entryById.has(id) && entryById.size >= RECORDS_MAX) makeRoom(entryById, now());
-      entryById.set(id, { payload, forgetAt: now() + lifetimeMs + EXPIRED_KEPT_MS });
+      const entry = { payload, forgetAt: now() + lifetimeMs + EXPIRED_KEPT_MS };
+      const isKept = kept.has(id) || payload.accountId !== undefined;
+      if (isKept) fresh.delete(id);
+      put(isKept ? kept : fresh, id, entry);
     },
     async find(id) {
-      return live(entryById.get(id));
+      const entry = fresh.get(id);
+      if (entry !== undefined) {
+        fresh.delete(id);
+        put(kept, id, entry);
+      }
+      return live(entryOf(id));
     },
     async findByUid(uid) {
       return findBy((payload) => payload.uid === uid);
@@ -93,16 +135,17 @@ function createModelAdapter(entryById: Map<string, Entry>, now: () => number): M
       return findBy((payload) => payload.userCode === userCode);
     },
     async consume(id) {
-      const payload = entryById.get(id)?.payload;
-      if (payload !== undefined) payload.consumed = Math.floor(now() / 1_000);
+      const payload = entryOf(id)?.payload;
+      // The first use counts: a leeway that began again with every use would never end.
+      if (payload !== undefined) payload.consumed ??= Math.floor(now() / 1_000);
     },
     async destroy(id) {
-      entryById.delete(id);
+      kept.delete(id);
+      fresh.delete(id);
     },
     async revokeByGrantId(grantId) {
-      for (const [id, entry] of entryById) {
-        if (entry.payload.grantId === grantId) entryById.delete(id);
-      }
+      for (const half of [kept, fresh])
+        for (const [id, entry] of half) if (entry.payload.grantId === grantId) half.delete(id);
     },
   };
 }

@@ -30,6 +30,10 @@ declare module 'oidc-provider/lib/provider.js' {
 
   export interface Session {
     readonly accountId?: string;
+    /** Absent until the session was saved once. */
+    readonly exp?: number;
+    /** Whether it has to be saved again. */
+    touched?: boolean;
     readonly authorizations?: Readonly<
       Record<string, { readonly grantId?: string; readonly persistsLogout?: boolean }>
     >;

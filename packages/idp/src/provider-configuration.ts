@@ -29,18 +29,16 @@ export interface ProviderInputs {
   readonly cookieKey: string;
   readonly users: readonly SeededUser[];
   readonly store: MemoryStore;
+  readonly accessTokenTtlSeconds: number;
 }
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-const ACCESS_TOKEN_SECONDS = HOUR;
 
 /** Lifetimes in seconds. A grant outlives the refresh tokens that hang on it. */
 const LIFETIMES = {
-  AccessToken: ACCESS_TOKEN_SECONDS,
   AuthorizationCode: MINUTE,
-  ClientCredentials: ACCESS_TOKEN_SECONDS,
   DeviceCode: 10 * MINUTE,
   Grant: 90 * DAY,
   IdToken: HOUR,
@@ -56,7 +54,7 @@ const EMAIL_CLAIMS = ['email', 'email_verified'] as const;
 export function buildProviderConfiguration(
   inputs: ProviderInputs,
 ): Readonly<Record<string, unknown>> {
-  const { spec, users, store } = inputs;
+  const { spec, users, store, accessTokenTtlSeconds } = inputs;
   return {
     adapter: (model: string) => store.adapterFor(model),
     clients: buildClients(spec, inputs.secrets),
@@ -94,7 +92,11 @@ export function buildProviderConfiguration(
         client.clientId === spec.native.clientId ? spec.native.pkce === 'required' : false,
     },
     rotateRefreshToken: true,
-    ttl: LIFETIMES,
+    ttl: {
+      ...LIFETIMES,
+      AccessToken: accessTokenTtlSeconds,
+      ClientCredentials: accessTokenTtlSeconds,
+    },
     interactions: {
       policy: buildPolicy(),
       url: (_context: unknown, interaction: { readonly uid: string }) =>
@@ -109,7 +111,7 @@ export function buildProviderConfiguration(
       deviceFlow: DEVICE_FLOW_FEATURE,
       dPoP: { enabled: false },
       introspection: { enabled: true, allowedPolicy: mayIntrospect },
-      resourceIndicators: buildResourceIndicators(spec, ACCESS_TOKEN_SECONDS),
+      resourceIndicators: buildResourceIndicators(spec, accessTokenTtlSeconds),
       revocation: { enabled: true, allowedPolicy: mayRevoke },
       rpInitiatedLogout: LOGOUT_FEATURE,
     },

@@ -10,7 +10,7 @@ import {
   renderUserCodeConfirmPage,
   renderUserCodePage,
 } from './pages/device.ts';
-import { renderErrorPage } from './pages/error.ts';
+import { renderErrorPage, renderExpiredSignInPage } from './pages/error.ts';
 import type { ProtectedForm } from './pages/page.ts';
 
 /** Endpoints that programs call: real clients parse JSON, whatever their `Accept` says. */
@@ -62,6 +62,14 @@ export const DEVICE_FLOW_FEATURE: Readonly<Record<string, unknown>> = {
     cause: Error | undefined,
   ) {
     context.type = 'html';
+    const { session } = context.oidc;
+    if (cause !== undefined && session.exp === undefined) {
+      // A browser without a session: a form would be bound to one that is never saved, and the
+      // library fails when it tries to.
+      session.touched = false;
+      context.body = renderExpiredSignInPage();
+      return;
+    }
     context.body = renderUserCodePage(formOf(context), alertFor(cause));
   },
   async userCodeConfirmSource(

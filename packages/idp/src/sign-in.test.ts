@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FAILURE_WINDOW_MS, FAILURES_MAX } from './sign-in-limiter.ts';
-import { createBrowser } from './testing/browser.ts';
+import { type Browser, createBrowser } from './testing/browser.ts';
 import {
   authorizeUrl,
   PUBLIC_URL,
@@ -184,6 +184,31 @@ describe('guessing passwords', () => {
       await limited.close();
     }
   });
+});
+
+describe('guessing passwords from one address', () => {
+  // The rest of 127.0.0.0/8 is bound to the loopback by itself on Linux only.
+  it.runIf(process.platform === 'linux')(
+    'locks out nobody who signs in from another address',
+    async () => {
+      const limited = await startIdp();
+      try {
+        const guesser = createBrowser('127.0.0.2');
+        const open = async (browser: Browser) =>
+          browser.follow(await browser.get(authorizeUrl(limited)), limited.issuer);
+        const page = await open(guesser);
+        const wrong = { login: 'ada', password: 'wrong' };
+        for (let count = 0; count < FAILURES_MAX; count += 1)
+          expect((await guesser.submit(page.url, wrong)).status).toBe(403);
+        expect((await guesser.submit(page.url, wrong)).status).toBe(429);
+
+        const { callback } = await signIn(limited, authorizeUrl(limited));
+        expect(callback.searchParams.has('code')).toBe(true);
+      } finally {
+        await limited.close();
+      }
+    },
+  );
 });
 
 describe('signInAs', () => {

@@ -10,8 +10,12 @@ export type SallyportErrorCode =
   | 'SP_IDP_PROTOCOL'
   | 'SP_IDP_UNREACHABLE'
   | 'SP_KEY_RING_UNUSABLE'
+  | 'SP_PLATFORM_PROTOCOL'
+  | 'SP_PLATFORM_UNREACHABLE'
   | 'SP_PORT_IN_USE'
-  | 'SP_STORE_UNAVAILABLE';
+  | 'SP_STORE_UNAVAILABLE'
+  | 'SP_TOKEN_LOCK_TIMEOUT'
+  | 'SP_TOKEN_STORE_UNUSABLE';
 
 /** Construction options of {@link SallyportError}. */
 export interface SallyportErrorOptions {

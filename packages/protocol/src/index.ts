@@ -4,6 +4,7 @@
  * @module
  */
 
+export { type ApiKey, type ApiKeyRefusal, encodeApiKey, parseApiKey } from './api-key.ts';
 export {
   type CookieAttributes,
   readCookies,

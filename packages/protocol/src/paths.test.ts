@@ -12,9 +12,15 @@ describe('PATHS', () => {
   });
 
   it('keeps every other path of ours but health below one prefix', () => {
-    const { root, me, login, callback, logout, healthz, readyz, ...own } = PATHS;
+    const { root, me, login, callback, logout, healthz, readyz, ...others } = PATHS;
+    const { authorizationServer, openIdConfiguration, clientConfig, ...own } = others;
     for (const path of Object.values(own)) expect(path.startsWith(PATHS.own)).toBe(true);
     expect([root, me, login, callback, logout, healthz, readyz]).toHaveLength(7);
+    expect([authorizationServer, openIdConfiguration, clientConfig]).toEqual([
+      '/.well-known/oauth-authorization-server',
+      '/.well-known/openid-configuration',
+      '/config/v1/flyte_client',
+    ]);
   });
 });
 

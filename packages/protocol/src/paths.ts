@@ -15,6 +15,12 @@ export const PATHS = {
   own: '/auth/',
   account: '/auth/account',
   session: '/auth/session',
+  /** RFC 8414: the authorization server of bearer tokens. */
+  authorizationServer: '/.well-known/oauth-authorization-server',
+  /** OpenID Connect Discovery: the sign-in issuer. */
+  openIdConfiguration: '/.well-known/openid-configuration',
+  /** What a command-line client signs in with. */
+  clientConfig: '/config/v1/flyte_client',
   healthz: '/healthz',
   readyz: '/readyz',
 } as const;

@@ -4,12 +4,19 @@
  * @module
  */
 
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { RouteMatcher } from '@sallyport/protocol';
 import type { Answer } from './answer/answer.ts';
 import type { BackendHeaderPolicy } from './answer/backend-headers.ts';
 import { tellCaller } from './answer/caller.ts';
 import { shapeAnswer } from './answer/shape-answer.ts';
+import type { BearerSettings } from './bearer/bearer-settings.ts';
+import { createBearerVerifier } from './bearer/bearer-verifier.ts';
+import { createIssuerFetch } from './bearer/issuer-request.ts';
 import { createMeDoor } from './doors/me.ts';
+import { createFrontDoor } from './front-door.ts';
+import type { Schedule } from './issuer/idp-metadata.ts';
+import type { HttpHandler } from './listener/connections.ts';
+import type { MetadataOptions } from './metadata/rest-door.ts';
 import { describeFailure, type Log } from './observe/log.ts';
 import { createRouter } from './router.ts';
 import { KeyRing, type KeyRingSource } from './session/key-ring.ts';
@@ -18,14 +25,14 @@ import type { SessionStore } from './session/session-store.ts';
 import { type SessionLifetimes, Sessions } from './session/sessions.ts';
 import { Attempts } from './sign-in/attempt.ts';
 import { createClientAddress } from './sign-in/client-address.ts';
-import type { Schedule } from './sign-in/idp-metadata.ts';
 import { createRateLimit } from './sign-in/rate-limit.ts';
 import type { RelyingParty } from './sign-in/relying-party.ts';
 import type { AccessRules } from './verdict/access.ts';
-import { createCheck } from './verdict/check.ts';
+import { type Check, createCheck } from './verdict/check.ts';
 import type { CheckRequest } from './verdict/check-request.ts';
 import { selectBearerHeaders } from './verdict/credential.ts';
 import { Generation } from './verdict/generation.ts';
+import { createSessionVerifier } from './verdict/session-verifier.ts';
 
 /** Settings and ports of {@link createAdminServer}. */
 export interface AdminServerOptions {
@@ -41,16 +48,23 @@ export interface AdminServerOptions {
     readonly httpAuthorizationHeader: string;
     readonly grpcAuthorizationHeader: string;
     readonly onlyConfiguredHeader: boolean;
+    /** Whose tokens are accepted, and how they are read. */
+    readonly accepts: BearerSettings;
+    /** Put before the subject of whoever signs in, see `IssuerSettings.subjectPrefix`. */
+    readonly subjectPrefix: string;
   };
   readonly access: AccessRules;
   readonly claimHeaders: readonly string[];
   readonly stripHeaders: readonly string[];
   readonly idpQueryParameter: string;
   readonly rateLimitPerMinute: number;
-  readonly isProtectedPath: (path: string) => boolean;
+  /** Which routes are protected. */
+  readonly matchRoute: RouteMatcher;
+  readonly metadata: MetadataOptions;
   readonly store: SessionStore;
   readonly keyRing: KeyRingSource;
   readonly relyingParty: RelyingParty;
+  readonly fetch: typeof fetch;
   readonly now: () => number;
   readonly schedule: Schedule;
   readonly log: Log;
@@ -65,12 +79,19 @@ export interface GateRequest extends CheckRequest {
 
 /** The running authentication, without a listener of its own. */
 export interface AdminServer {
-  /** Serves `/me`, `/login`, `/callback`, `/logout`, the own paths and the health routes. */
-  readonly handler: (req: IncomingMessage, res: ServerResponse) => void;
+  /**
+   * Serves `/me`, `/login`, `/callback`, `/logout`, the own paths, discovery, the identity service and
+   * health; verifies the caller of everything else.
+   */
+  readonly handler: HttpHandler;
+  /** The verdict, for doors of further services in this process. */
+  readonly check: Check;
   /** The verdict, shaped for whoever asks: what the embedded gateway calls. */
   readonly answer: (request: GateRequest) => Answer | Promise<Answer>;
   readonly backendHeaders: BackendHeaderPolicy;
   isReady(): boolean;
+  /** Ends calls that would go on for ever; to be called when the listener begins to close. */
+  readonly stopping: () => void;
   close(): void;
 }
 
@@ -94,18 +115,39 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
   const sessions = new Sessions({ store, ring, now, lifetimes: options.lifetimes });
   const bearerHeaders = selectBearerHeaders(options.bearer);
   const access = () => options.access;
+  const { claimHeaders } = options;
+  const onOutage = (cause: unknown) =>
+    log('error', 'verdict_undecided', { failure: describeFailure(cause) });
+  const bearer = createBearerVerifier({
+    settings: options.bearer.accepts,
+    fetch: createIssuerFetch(options),
+    access,
+    claimHeaders,
+    generation,
+    now,
+    schedule,
+    onRefused: (problem, issuer) => log('debug', 'bearer_refused', { problem, issuer }),
+    onKeysLoaded: (issuer, ignored) => log('info', 'issuer_keys_read', { issuer, ignored }),
+    onFailure: (issuer, cause) =>
+      log('warn', 'issuer_unavailable', { issuer, failure: describeFailure(cause) }),
+  });
   const check = createCheck({
     publicOrigin,
     credentials: { sessionCookieName: cookies.sessionName, bearerHeaders },
-    cookies,
-    sessions,
-    store,
-    ring,
-    generation,
-    access,
-    claimHeaders: options.claimHeaders,
-    now,
-    onOutage: (cause) => log('error', 'verdict_undecided', { failure: describeFailure(cause) }),
+    sessions: createSessionVerifier({
+      cookies,
+      sessions,
+      store,
+      ring,
+      generation,
+      access,
+      claimHeaders,
+      subjectPrefix: options.bearer.subjectPrefix,
+      now,
+      onOutage,
+    }),
+    bearer,
+    onOutage,
   });
   const me = createMeDoor({ check, publicOrigin });
   const router = createRouter({
@@ -123,9 +165,9 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
       attempts: new Attempts({ ring, cookies, now }),
       relyingParty,
       access,
-      claimHeaders: options.claimHeaders,
+      claimHeaders,
       idpQueryParameter: options.idpQueryParameter,
-      isProtectedPath: options.isProtectedPath,
+      isProtectedPath: (path) => options.matchRoute(path, 'http').protected,
       log,
     },
     clientAddress: createClientAddress(options.trustedProxies),
@@ -135,12 +177,22 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
     now,
     log,
   });
+  const stopping = new AbortController();
+  const health = { isReady: () => relyingParty.isReady(), schedule, stopping: stopping.signal };
+  const front = createFrontDoor({
+    auth: { check, publicOrigin, matchRoute: options.matchRoute, metadata: options.metadata },
+    health,
+    router,
+    log,
+  });
   let cancelSweep = schedule(SWEEP_EVERY_MS, sweep);
 
   return {
     handler: (req, res) => {
-      if (!me(req, res)) router(req, res);
+      if (!me(req, res)) front(req, res);
     },
+    check,
+    stopping: () => stopping.abort(),
     answer(request) {
       const verdict = check(request);
       const caller = {
@@ -162,6 +214,7 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
     isReady: () => relyingParty.isReady(),
     close() {
       cancelSweep();
+      bearer.close();
       relyingParty.close();
       store.close();
     },
@@ -177,16 +230,24 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
   }
 }
 
+/** What {@link createDisabledServer} needs. */
+export interface DisabledServerOptions {
+  readonly schedule: Schedule;
+  readonly log: Log;
+}
+
 /**
- * Serves instead of {@link createAdminServer} when `useAuth` is false: none of `/login`, `/callback`,
- * `/me` and `/logout` exists.
+ * Serves instead of {@link createAdminServer} when `useAuth` is false: health alone. None of `/login`,
+ * `/callback`, `/me` and `/logout` exists, and no discovery.
  *
  * An ingress that still asks `/me` gets 404, which nginx turns into an error and never into an
  * admission.
  */
-export function createDisabledServer(
-  log: Log,
-): (req: IncomingMessage, res: ServerResponse) => void {
+export function createDisabledServer({
+  schedule,
+  log,
+}: DisabledServerOptions): Pick<AdminServer, 'handler' | 'stopping'> {
+  const stopping = new AbortController();
   const router = createRouter({
     signIn: undefined,
     clientAddress: createClientAddress([]),
@@ -196,5 +257,9 @@ export function createDisabledServer(
     now: () => 0,
     log,
   });
-  return router;
+  const health = { isReady: () => true, schedule, stopping: stopping.signal };
+  return {
+    handler: createFrontDoor({ auth: undefined, health, router, log }),
+    stopping: () => stopping.abort(),
+  };
 }

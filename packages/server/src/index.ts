@@ -9,8 +9,20 @@ export {
   type AdminServerOptions,
   createAdminServer,
   createDisabledServer,
+  type DisabledServerOptions,
   type GateRequest,
 } from './admin-server.ts';
+export type { BearerSettings, IssuerSettings } from './bearer/bearer-settings.ts';
+export type { AuthorizationServerDocument } from './issuer/authorization-server-document.ts';
+export {
+  type AuthorizationServerMetadata,
+  createMetadataSource,
+  type MetadataSource,
+  type MetadataSourceOptions,
+} from './issuer/authorization-server-metadata.ts';
+export type { Schedule } from './issuer/idp-metadata.ts';
+export type { PublicClientConfig } from './metadata/public-client-config.ts';
+export type { MetadataOptions } from './metadata/rest-door.ts';
 export type { Log, LogFields, LogLevel } from './observe/log.ts';
 export { describeFailure } from './observe/log.ts';
 export { createPinoLog, type LogThreshold } from './observe/pino-log.ts';
@@ -21,7 +33,6 @@ export {
   createLocalSessionStore,
   type LocalSessionStoreOptions,
 } from './session/local-session-store.ts';
-export type { Schedule } from './sign-in/idp-metadata.ts';
 export {
   createRelyingParty,
   type RelyingPartyOptions,

@@ -5,14 +5,14 @@
  */
 
 import { hash } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { getRequestListener, type HttpBindings } from '@hono/node-server';
+import { getRequestListener, type Http2Bindings, type HttpBindings } from '@hono/node-server';
 import { PATHS, readCookies, SallyportError } from '@sallyport/protocol';
 import { type Context, Hono } from 'hono';
 import { isBackground } from './answer/caller.ts';
 import { toProblemJson } from './answer/problem.ts';
 import { selectRequestId } from './answer/request-id.ts';
 import { createSessionStatus } from './doors/session-status.ts';
+import type { HttpHandler } from './listener/connections.ts';
 import { describeFailure, type Log } from './observe/log.ts';
 import type { FailureReason } from './page/failure-page.ts';
 import { createCallback } from './sign-in/callback.ts';
@@ -37,12 +37,10 @@ export interface RouterOptions {
   readonly log: Log;
 }
 
-type Env = { Bindings: HttpBindings };
+type Env = { Bindings: HttpBindings | Http2Bindings };
 
 /** Creates the listener for every route but `/me`. */
-export function createRouter(
-  options: RouterOptions,
-): (req: IncomingMessage, res: ServerResponse) => void {
+export function createRouter(options: RouterOptions): HttpHandler {
   const { signIn, log } = options;
   const app = new Hono<Env>();
 

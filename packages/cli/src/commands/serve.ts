@@ -4,19 +4,17 @@
  * @module
  */
 
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   type Config,
   formatConfigProblem,
   type LoadedConfig,
   redactConfig,
-  type SecretFile,
 } from '@sallyport/config';
 import { accept } from '@sallyport/protocol';
 import { createDisabledServer, createPinoLog, type Log } from '@sallyport/server';
-import { openClientSecret } from '../client-secret.ts';
+import { type HttpHandler, listenOnOnePort } from '@sallyport/server/listener';
+import { openServerSecrets, type ServerSecrets } from '../client-secret.ts';
 import { createAdmin } from '../create-admin.ts';
-import { listenHttp } from '../http-listener.ts';
 import { createSystemPorts } from '../ports.ts';
 import { EXIT, type Stdio } from '../stdio.ts';
 import { type ConfigurationOptions, readConfiguration, reportProblems } from './configuration.ts';
@@ -42,45 +40,49 @@ export async function serve(options: ServeOptions, stdio: Stdio): Promise<number
   }
   const { config, warnings } = loaded.value;
   const log = createPinoLog(config.observe.logLevel, process.stderr);
-  const secret = config.server.security.useAuth
-    ? openClientSecret(config.auth.userAuth.openId.clientSecretFile, log)
+  const secrets = config.server.security.useAuth
+    ? openServerSecrets(config, log)
     : accept(undefined);
-  if (!secret.ok) {
-    reportProblems([secret.error], options.json === true, stdio);
+  if (!secrets.ok) {
+    reportProblems(secrets.error, options.json === true, stdio);
     return EXIT.failure;
   }
   if (options.check === true) {
-    secret.value?.close();
+    secrets.value?.close();
     return check(loaded.value, options.json === true, stdio);
   }
 
   for (const warning of warnings)
     log('warn', 'configuration', { problem: formatConfigProblem(warning) });
   const running =
-    secret.value === undefined ? startDisabled(log) : startAdmin(config, secret.value, log);
-  const listener = await listenHttp(running.handler, config.listen.port, config.listen.host);
+    secrets.value === undefined ? startDisabled(log) : startAdmin(config, secrets.value, log);
+  const listener = await listenOnOnePort(running.handler, config.listen);
   const host = config.listen.host.includes(':') ? `[${config.listen.host}]` : config.listen.host;
   stdio.out(`ready http://${host}:${listener.port}`);
 
   const signal = await stopSignal();
   log('info', 'stopping', { signal });
+  running.stopping();
   await listener.close();
   running.close();
   return EXIT.ok;
 }
 
 interface Running {
-  readonly handler: (req: IncomingMessage, res: ServerResponse) => void;
+  readonly handler: HttpHandler;
+  readonly stopping: () => void;
   close(): void;
 }
 
-function startAdmin(config: Config, secret: SecretFile, log: Log): Running {
-  const admin = createAdmin(config, () => secret.current(), createSystemPorts(log));
+function startAdmin(config: Config, secrets: ServerSecrets, log: Log): Running {
+  const ports = createSystemPorts(log);
+  const admin = createAdmin(config, secrets.webClient, ports, secrets.introspection);
   return {
     handler: admin.handler,
+    stopping: admin.stopping,
     close() {
       admin.close();
-      secret.close();
+      secrets.close();
     },
   };
 }
@@ -89,7 +91,8 @@ function startDisabled(log: Log): Running {
   log('warn', 'authentication_disabled', {
     detail: 'server.security.useAuth is false: /login, /callback, /me and /logout do not exist',
   });
-  return { handler: createDisabledServer(log), close: () => {} };
+  const { schedule } = createSystemPorts(log);
+  return { ...createDisabledServer({ schedule, log }), close: () => {} };
 }
 
 function check(

@@ -6,25 +6,18 @@
 
 import { createWriteStream, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type ConfigProblem, formatConfigProblem, loadConfig } from '@sallyport/config';
 import { createGateway } from '@sallyport/gateway';
-import { createEmbeddedIdp, type EmbeddedIdp } from '@sallyport/idp';
-import { SallyportError } from '@sallyport/protocol';
-import { type AdminServer, createPinoLog, type Log } from '@sallyport/server';
-import { openClientSecret } from '../client-secret.ts';
+import { createEmbeddedIdp } from '@sallyport/idp';
+import { createPinoLog } from '@sallyport/server';
+import { listenOnOnePort } from '@sallyport/server/listener';
 import { createConsole } from '../console/console-server.ts';
-import { createAdmin } from '../create-admin.ts';
 import { listenHttp } from '../http-listener.ts';
-import { createSystemPorts } from '../ports.ts';
 import { EXIT, type Stdio } from '../stdio.ts';
 import { announce } from '../up/announcement.ts';
-import {
-  CLIENT_IDS,
-  type Deployment,
-  deploymentVariables,
-  writeDeploymentFile,
-} from '../up/deployment.ts';
+import { CLIENT_IDS, writeDeploymentFile } from '../up/deployment.ts';
 import { findFreePort } from '../up/free-port.ts';
+import { startAdmin } from '../up/start-admin.ts';
+import { openTlsFiles } from '../up/tls-files.ts';
 import { stopSignal } from './stop-signal.ts';
 
 /** Options of the command line. */
@@ -34,6 +27,8 @@ export interface UpOptions {
   readonly state: string;
   readonly upstream?: string;
   readonly signInAs?: string;
+  /** Whether the public URL is the https one; the port speaks TLS either way. */
+  readonly https?: boolean;
   readonly json?: boolean;
 }
 
@@ -65,7 +60,10 @@ export async function up(options: UpOptions, stdio: Stdio): Promise<number> {
     const port = options.port === 0 ? await findFreePort(LOOPBACK) : options.port;
     const idpPort =
       options.idpPort ?? (options.port === 0 ? await findFreePort(LOOPBACK) : port + 1);
-    const url = `http://${PUBLIC_HOST}:${port}`;
+    // An origin names no default port: `--port 443` is https://localhost.
+    const httpsUrl = new URL(`https://${PUBLIC_HOST}:${port}`).origin;
+    const url = options.https === true ? httpsUrl : new URL(`http://${PUBLIC_HOST}:${port}`).origin;
+    const tls = openTlsFiles(stateDirectory, Date.now());
     const issuer = `http://${LOOPBACK}:${idpPort}`;
     const idp = await createEmbeddedIdp({
       issuer,
@@ -86,15 +84,22 @@ export async function up(options: UpOptions, stdio: Stdio): Promise<number> {
       webClientSecretFile: idp.webClientSecretFile,
       stateDirectory,
     };
-    const admin = startAdmin(deployment, idp, log, stops);
-    const adminListener = await listenHttp(admin.handler, 0, LOOPBACK);
-    stops.push(() => adminListener.close());
+    const admin = startAdmin(deployment, idp, log, LOOPBACK, stops);
+    const adminListener = await listenOnOnePort(admin.handler, { port: 0, host: LOOPBACK });
+    stops.push(() => {
+      admin.stopping();
+      return adminListener.close();
+    });
     const backend = options.upstream ?? (await startConsole(issuer, stops));
 
     const gateway = createGateway({
       publicOrigin: url,
-      upstreamFor: (name) =>
-        name === 'admin' ? `http://${LOOPBACK}:${adminListener.port}` : backend,
+      upstreamFor: ({ backend: name, transport }) => {
+        if (name === 'admin') return `http://${LOOPBACK}:${adminListener.port}`;
+        // The console serves pages; RPC services of other backends are not part of this plane.
+        return transport === 'grpc' ? options.upstream : backend;
+      },
+      tls,
       answer: admin.answer,
       backendHeaders: admin.backendHeaders,
       log: (event, fields) => log('info', event, fields),
@@ -104,6 +109,8 @@ export async function up(options: UpOptions, stdio: Stdio): Promise<number> {
     announce(
       {
         url,
+        httpsUrl,
+        caFile: tls.caFile,
         issuer,
         users: idp.users,
         passwordsFile: idp.passwordsFile,
@@ -120,43 +127,6 @@ export async function up(options: UpOptions, stdio: Stdio): Promise<number> {
     for (const stop of stops.toReversed()) await stop();
     logStream.end();
   }
-}
-
-/** The production graph, configured by nothing but the deployment variables. */
-function startAdmin(
-  deployment: Deployment,
-  idp: EmbeddedIdp,
-  log: Log,
-  stops: Stop[],
-): AdminServer {
-  const loaded = loadConfig(
-    {
-      env: deploymentVariables(deployment),
-      flags: {
-        'admin.clientSecretLocation': idp.serviceClientSecretFile,
-        trustedProxies: [LOOPBACK],
-      },
-    },
-    'serve',
-  );
-  if (!loaded.ok) throw unusable(loaded.error);
-  const secret = openClientSecret(idp.webClientSecretFile, log);
-  if (!secret.ok) throw unusable([secret.error]);
-  const admin = createAdmin(
-    loaded.value.config,
-    () => secret.value.current(),
-    createSystemPorts(log),
-  );
-  stops.push(() => {
-    admin.close();
-    secret.value.close();
-  });
-  return admin;
-}
-
-function unusable(problems: readonly ConfigProblem[]): SallyportError {
-  const detail = problems.map(formatConfigProblem).join('; ');
-  return new SallyportError('SP_CONFIG_INVALID', { component: 'up', detail });
 }
 
 async function startConsole(idpOrigin: string, stops: Stop[]): Promise<string> {

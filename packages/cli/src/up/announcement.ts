@@ -9,6 +9,10 @@ import type { Stdio } from '../stdio.ts';
 /** What a person needs to go on. */
 export interface Announcement {
   readonly url: string;
+  /** The same port over TLS. */
+  readonly httpsUrl: string;
+  /** Certificate of the authority that clients of `httpsUrl` have to trust. */
+  readonly caFile: string;
   readonly issuer: string;
   readonly users: readonly { readonly login: string; readonly password: string }[];
   readonly passwordsFile: string;
@@ -24,11 +28,14 @@ export interface Announcement {
  * type them; a pipe, a log or `--json` gets the name of their file.
  */
 export function announce(announcement: Announcement, isJson: boolean, stdio: Stdio): void {
-  const { url, issuer, users, passwordsFile, deploymentFile, logFile, signInAs } = announcement;
+  const { url, httpsUrl, caFile, issuer, users, passwordsFile, deploymentFile, logFile, signInAs } =
+    announcement;
   if (isJson) {
     stdio.out(
       JSON.stringify({
         ready: url,
+        https_url: httpsUrl,
+        caFile,
         issuer,
         users: users.map(({ login }) => login),
         passwordsFile,
@@ -55,6 +62,7 @@ export function announce(announcement: Announcement, isJson: boolean, stdio: Std
     );
   }
   stdio.out(`  identity provider  ${issuer}`);
+  stdio.out(`  over TLS  ${httpsUrl}, authority in ${caFile}`);
   stdio.out(`  settings for serve  ${deploymentFile}`);
   stdio.out(`  log  ${logFile}`);
   stdio.out('');

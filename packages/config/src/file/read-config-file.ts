@@ -4,10 +4,11 @@
  * @module
  */
 
-import { isMap, isNode, isScalar, isSeq, type Node, type YAMLMap } from 'yaml';
+import { isMap, isNode, isScalar, type Node, type YAMLMap } from 'yaml';
 import { type ConfigProblem, describeFound, displayKey } from '../problems.ts';
 import { NAMES_BY_BLOCK, SETTING_BY_KEY } from '../schema/schema.ts';
 import { joinKey, suggestKey } from '../suggestion.ts';
+import { findRepeatedKeys, lineOfPart, type ValuePath } from './nested-value.ts';
 import { parseYaml, type YamlFile } from './parse-yaml.ts';
 
 /** One known key of the file. */
@@ -15,8 +16,8 @@ interface FileEntry {
   /** Plain JSON-like value, unchecked. */
   readonly value: unknown;
   readonly line: number;
-  /** Lines of the entries when the value is a list. */
-  readonly entryLines: readonly number[];
+  /** The line of a part of the value, or of the nearest part around it that is there. */
+  readonly lineOfPart: (path: ValuePath) => number | undefined;
 }
 
 /** What a file gives. */
@@ -36,11 +37,13 @@ export interface ConfigFileReading {
  * Reads a configuration file: unknown and repeated keys are problems, values are not checked yet.
  *
  * A block without a value counts as empty, because a block whose every line is commented out is one.
+ *
+ * @param foreignBlocks - Names at the top that belong to other programs; nothing under them is looked at.
  */
-export function readConfigFile(file: {
-  readonly path: string;
-  readonly text: string;
-}): ConfigFileReading {
+export function readConfigFile(
+  file: { readonly path: string; readonly text: string },
+  foreignBlocks: ReadonlySet<string> = new Set(),
+): ConfigFileReading {
   const entries = new Map<string, FileEntry>();
   const blockLines = new Map<string, number>();
   const brokenBlocks = new Set<string>();
@@ -65,6 +68,7 @@ export function readConfigFile(file: {
         continue;
       }
       const name = String(node.value);
+      if (block === '' && foreignBlocks.has(name)) continue;
       const firstLine = lineByName.get(name);
       if (firstLine === undefined) {
         lineByName.set(name, line);
@@ -88,10 +92,10 @@ export function readConfigFile(file: {
       entries.set(key, {
         value: value === null ? null : value.toJS(yaml.document, { maxAliasCount: 0 }),
         line,
-        entryLines: isSeq(value)
-          ? value.items.map((item) => yaml.lineOf(isNode(item) ? item.range?.[0] : undefined))
-          : [],
+        lineOfPart: (path) => lineOfPart(yaml, value, path),
       });
+      for (const { suffix, line: again, firstLine } of findRepeatedKeys(yaml, value))
+        report(again, key + suffix, `the key again, first on line ${firstLine}`, 'every key once');
     } else if (isOneName && NAMES_BY_BLOCK.has(key)) {
       blockLines.set(key, line);
       if (isMap(value)) readBlock(yaml, value, key);

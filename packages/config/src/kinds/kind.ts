@@ -12,6 +12,10 @@ export interface ValueProblem {
   readonly expected: string;
   /** Position of the entry meant, when the value is a list. */
   readonly index?: number;
+  /** The way on from that entry, when it is a mapping: a key, and a position in that key's list. */
+  readonly path?: readonly (string | number)[];
+  /** What stands there; by default the value itself is described. */
+  readonly found?: string;
 }
 
 /** How values of one kind are read, checked and printed. */
@@ -93,14 +97,17 @@ export function enumKind<const Word extends string>(
  *
  * In an environment variable or flag, entries are separated by commas and blanks around them dropped.
  */
-export function listKind(entry: Kind<string>, plural: string): Kind<readonly string[]> {
+export function listKind<Text extends string>(
+  entry: Kind<Text>,
+  plural: string,
+): Kind<readonly Text[]> {
   const expected = `a list of ${plural}`;
   return {
     name: `list of ${entry.name}`,
     expected,
     parse: (value) => {
       if (!Array.isArray(value)) return wrong(expected);
-      const entries: string[] = [];
+      const entries: Text[] = [];
       const problems: ValueProblem[] = [];
       for (const [index, item] of value.entries()) {
         const parsed = entry.parse(item);
@@ -115,5 +122,16 @@ export function listKind(entry: Kind<string>, plural: string): Kind<readonly str
         .map((item) => item.trim())
         .filter((item) => item !== ''),
     print: (value) => [...value],
+  };
+}
+
+/** Makes a kind of lists refuse the empty one. */
+export function notEmpty<T>(kind: Kind<readonly T[]>): Kind<readonly T[]> {
+  return {
+    ...kind,
+    parse: (value) =>
+      Array.isArray(value) && value.length === 0
+        ? wrong(`${kind.expected}, at least one`)
+        : kind.parse(value),
   };
 }

@@ -121,7 +121,11 @@ describe('addresses', () => {
     ['dns:///platform.example.com', true],
     ['platform.example.com:443', true],
     ['dns:///[::1]:8080', true],
-    ['https://platform.example.com', false],
+    ['https://platform.example.com', true],
+    ['http://localhost:8080/', true],
+    ['https://platform.example.com/path', false],
+    ['https://name@platform.example.com', false],
+    ['ftp://platform.example.com', false],
     ['dns://platform.example.com', false],
     ['dns:///<your-domain>', false],
   ])('client endpoint %s: %s', (endpoint, isTaken) => {

@@ -168,11 +168,14 @@ export const addressRangeKind: Kind<string> = textKind({
 
 const ENDPOINT = 'an endpoint such as dns:///platform.example.com';
 
-/** Where clients find the platform: `dns:///host`, or `host:port` (gRPC name syntax). */
+/**
+ * Where clients find the platform: `dns:///host`, `host:port` (gRPC name syntax) or
+ * `https://host:port`. A path is refused: the platform is a whole origin.
+ */
 export const clientEndpointKind: Kind<string> = patternKind(
   'string',
   ENDPOINT,
-  /^(?:dns:\/\/\/)?(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9a-fA-F:.]+\])(?::\d{1,5})?$/,
+  /^(?:dns:\/\/\/|https?:\/\/)?(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9a-fA-F:.]+\])(?::\d{1,5})?\/?$/,
 );
 
 /** The name of a Kubernetes secret, or of the environment variable made from it. */

@@ -77,11 +77,42 @@ export const scopeKind: Kind<string> = patternKind(
   /^[\x21\x23-\x5b\x5d-\x7e]+$/,
 );
 
+/** An audience to ask for: a URL, or whatever name the identity provider gave it. */
+export const audienceKind: Kind<string> = patternKind(
+  'string',
+  'an audience of printable ASCII characters',
+  /^[\x21-\x7e]+$/,
+);
+
+/**
+ * The name of an environment variable. Capitals only, because the likeliest mistake is to give the
+ * secret itself, which then is told by its length only.
+ */
+export const variableNameKind: Kind<string> = textKind({
+  name: 'variable name',
+  expected: 'the name of an environment variable in capitals, such as CLIENT_SECRET',
+  isWithheld: true,
+  check: (text) =>
+    /^[A-Z_][A-Z0-9_]{0,127}$/.test(text)
+      ? accept(text)
+      : wrong('the name of an environment variable in capitals, such as CLIENT_SECRET'),
+});
+
 /** A claim's name; namespaced ones such as `https://example.com/roles` included. */
 export const claimNameKind: Kind<string> = patternKind(
   'string',
   'the name of a claim',
   /^[\x21-\x7e]{1,200}$/,
+);
+
+/**
+ * Text that stands before a subject: short, printable, without what a header or an address would
+ * change.
+ */
+export const subjectPrefixKind: Kind<string> = patternKind(
+  'string',
+  'a prefix of at most 64 letters, digits and . _ : | / @ -',
+  /^[A-Za-z0-9._:|/@-]{1,64}$/,
 );
 
 /**

@@ -4,11 +4,13 @@
  * @module
  */
 
+import type { Config } from '../config.ts';
 import { describeFound } from '../problems.ts';
 import type { Finding, Rule } from './rule.ts';
 
 const SIGN_IN_ISSUER = 'auth.userAuth.openId.baseUrl';
 const BEARER_ISSUER = 'auth.appAuth.externalAuthServer.baseUrl';
+const FURTHER_ISSUERS = 'bearer.issuers';
 const SCOPES = 'auth.userAuth.openId.scopes';
 const EMAIL_TRUSTED = 'emailTrusted';
 
@@ -63,13 +65,14 @@ export const PUBLIC_ISSUER_RULE: Rule = {
     'server.security.useAuth',
     SIGN_IN_ISSUER,
     BEARER_ISSUER,
+    FURTHER_ISSUERS,
     'access.tenants',
     'access.groups',
     'access.emailDomains',
     EMAIL_TRUSTED,
   ],
   check: ({ config }) => {
-    const issuers = listIssuers(config.auth).filter(({ issuer }) => isPublicIssuer(issuer));
+    const issuers = listIssuers(config).filter(({ issuer }) => isPublicIssuer(issuer));
     if (!config.server.security.useAuth || issuers.length === 0) return [];
     const findings: Finding[] = [];
     const { tenants, groups, emailDomains } = config.access;
@@ -83,27 +86,40 @@ export const PUBLIC_ISSUER_RULE: Rule = {
         })),
       );
     }
-    if (config.emailTrusted) {
-      findings.push({
-        key: EMAIL_TRUSTED,
+    const trusting = issuers.filter(({ emailTrusted }) => emailTrusted);
+    return [
+      ...findings,
+      ...[...new Set(trusting.map(({ trustedBy }) => trustedBy))].map((key) => ({
+        key,
         found: 'true',
         expected:
           'false: at an issuer where anybody has an account, anybody chooses an unverified e-mail address',
-      });
-    }
-    return findings;
+      })),
+    ];
   },
 };
 
-function listIssuers(auth: {
-  readonly userAuth: { readonly openId: { readonly baseUrl: string } };
-  readonly appAuth: { readonly externalAuthServer: { readonly baseUrl: string } };
-}): readonly { readonly key: string; readonly issuer: string }[] {
+interface ConfiguredIssuer {
+  readonly key: string;
+  readonly issuer: string;
+  readonly emailTrusted: boolean;
+  /** The key that says so. */
+  readonly trustedBy: string;
+}
+
+function listIssuers({ auth, bearer, emailTrusted }: Config): readonly ConfiguredIssuer[] {
   const signIn = auth.userAuth.openId.baseUrl;
-  const bearer = auth.appAuth.externalAuthServer.baseUrl;
+  const first = auth.appAuth.externalAuthServer.baseUrl;
+  const own = { emailTrusted, trustedBy: EMAIL_TRUSTED };
   return [
-    { key: SIGN_IN_ISSUER, issuer: signIn },
-    ...(bearer === signIn ? [] : [{ key: BEARER_ISSUER, issuer: bearer }]),
+    { key: SIGN_IN_ISSUER, issuer: signIn, ...own },
+    ...(first === signIn ? [] : [{ key: BEARER_ISSUER, issuer: first, ...own }]),
+    ...bearer.issuers.map((each, index) => ({
+      key: `${FURTHER_ISSUERS}[${index}].issuer`,
+      issuer: each.issuer,
+      emailTrusted: each.emailTrusted,
+      trustedBy: `${FURTHER_ISSUERS}[${index}].emailTrusted`,
+    })),
   ];
 }
 

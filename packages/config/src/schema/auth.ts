@@ -51,7 +51,6 @@ export const AUTH_SCHEMA: SchemaOf<AuthConfig> = {
           text: 'the value of `auth.userAuth.openId.baseUrl`',
           derive: (issuer) => issuer,
         },
-        variable: 'OIDC_BASE_URL',
         meaning:
           'Issuer of the bearer tokens that are accepted, exactly as its tokens spell `iss`.',
       },

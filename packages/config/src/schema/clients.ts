@@ -7,17 +7,11 @@
 import { DEFAULT_AUTHORIZATION_HEADER } from '@sallyport/protocol';
 import type { Config } from '../config.ts';
 import { booleanKind, enumKind, listKind } from '../kinds/kind.ts';
-import { bearerHeaderKind, clientEndpointKind, secretNameKind } from '../kinds/name.ts';
-import {
-  clientIdKind,
-  durationKind,
-  orEmpty,
-  pathKind,
-  scopeKind,
-  secretKind,
-} from '../kinds/text.ts';
+import { bearerHeaderKind, secretNameKind } from '../kinds/name.ts';
+import { clientIdKind, durationKind, pathKind, scopeKind, secretKind } from '../kinds/text.ts';
 import { endpointKind } from '../kinds/url.ts';
 import { SecretText } from '../secret-text.ts';
+import { ADMIN_SCHEMA } from './admin-client.ts';
 import type { SchemaOf, Setting } from './setting.ts';
 
 const scopes: Setting<readonly string[]> = {
@@ -87,33 +81,7 @@ export const CLIENTS_SCHEMA: SchemaOf<
       },
     },
   },
-  admin: {
-    endpoint: {
-      kind: orEmpty(clientEndpointKind),
-      fallback: '',
-      meaning: 'Address of the platform for clients, such as `dns:///platform.example.com`.',
-    },
-    authType: {
-      kind: enumKind(['Pkce', 'ClientSecret']),
-      fallback: 'ClientSecret',
-      meaning: '`Pkce` signs a person in by browser, `ClientSecret` is for automation.',
-    },
-    insecure: {
-      kind: booleanKind,
-      fallback: false,
-      meaning: 'Whether clients connect without TLS.',
-    },
-    clientId: {
-      ...serviceClientId,
-      meaning: 'Client ID of the service app. Needed with `authType: ClientSecret`.',
-    },
-    clientSecretLocation: {
-      kind: pathKind,
-      fallback: '/etc/secrets/client_secret',
-      meaning:
-        "File that holds the service app's client secret: key `client_secret` of `core-admin-secrets` or `core-secret-auth`.",
-    },
-  },
+  admin: ADMIN_SCHEMA,
   executions: {
     app: {
       adminClient: {

@@ -95,6 +95,10 @@ const WRONG_VALUES: Readonly<
     ['hunter2', 'a string of 7 characters'],
     [12_345_678, 'a number'],
   ],
+  'variable name': [
+    ['hunter-2', 'a string of 8 characters'],
+    [12_345_678, 'a number'],
+  ],
   string: [
     [7, '7'],
     [true, 'true'],
@@ -216,7 +220,7 @@ describe.each(SETTINGS.map((placed) => [placed.key, placed] as const))('%s', (ke
       for (const value of kind.values ?? []) expect(problem?.expected).toContain(value);
     });
 
-  if (kind.name.startsWith('list of '))
+  if (kind.name.startsWith('list of ') && kind.name !== 'list of mappings')
     it('tells the position of a wrong entry', () => {
       const written = write(complete().set(key, [{ password: 'hunter2' }]));
       expect(problemsOf(written)).toMatchObject([

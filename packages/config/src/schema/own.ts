@@ -9,6 +9,7 @@ import { booleanKind, enumKind, integerKind, listKind } from '../kinds/kind.ts';
 import { addressRangeKind, domainKind, listenHostKind, strippedHeaderKind } from '../kinds/name.ts';
 import { claimNameKind, clientIdKind, durationKind, pathKind, textKind } from '../kinds/text.ts';
 import { originKind } from '../kinds/url.ts';
+import { BEARER_SCHEMA } from './bearer.ts';
 import type { SchemaOf } from './setting.ts';
 
 const SHORTEST = '1m';
@@ -103,34 +104,30 @@ export const OWN_SCHEMA: SchemaOf<
       meaning: 'File of the keys that seal sessions. Read again when it changes.',
     },
   },
-  bearer: {
-    onlyConfiguredHeader: {
-      kind: booleanKind,
-      fallback: false,
-      meaning:
-        'Reads bearer tokens from the configured headers alone. By default `authorization` is read beside them, because real SDKs send it.',
-    },
-  },
+  bearer: BEARER_SCHEMA,
   access: {
     tenants: {
       kind: listKind(textKind({ name: 'string', expected: 'a tenant' }), 'tenants'),
       fallback: [],
-      meaning: 'Tenants that may enter; empty admits every tenant.',
+      meaning: 'Tenants that may enter, people and applications; empty admits every tenant.',
     },
     groups: {
       kind: listKind(textKind({ name: 'string', expected: 'a group' }), 'groups'),
       fallback: [],
-      meaning: 'Groups whose members may enter; empty asks for no group.',
+      meaning:
+        'Groups whose members may enter; empty asks for no group. Applications are in no group: with this set, they enter by `access.clientIds` alone.',
     },
     emailDomains: {
       kind: listKind(domainKind, 'domains'),
       fallback: [],
-      meaning: 'Domains of verified e-mail addresses that may enter; empty admits every address.',
+      meaning:
+        'Domains of verified e-mail addresses that may enter; empty admits every address. Applications have none: with this set, they enter by `access.clientIds` alone.',
     },
     clientIds: {
       kind: listKind(clientIdKind, 'client IDs'),
       fallback: [],
-      meaning: 'Applications that may enter; empty admits every one. Does not concern people.',
+      meaning:
+        'Applications that may enter, by the client ID of their tokens; empty admits every one, unless `access.groups` or `access.emailDomains` is set. Does not concern people.',
     },
     tenantClaim: {
       kind: claimNameKind,

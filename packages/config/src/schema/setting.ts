@@ -36,7 +36,7 @@ export interface Setting<T> {
 }
 
 /** Values of `Config` that are one key of the file. */
-type Leaf = string | number | boolean | readonly string[] | SecretText;
+type Leaf = string | number | boolean | readonly string[] | readonly object[] | SecretText;
 
 type KeyName<Field> = Field extends `${infer Stem}Ms` ? Stem : Field;
 

@@ -5,7 +5,7 @@
  */
 
 import type { RouteGroup } from '@sallyport/protocol';
-import type { Answer, BackendHeaderPolicy } from '@sallyport/server/verdict';
+import { type Answer, type BackendHeaderPolicy, tellCaller } from '@sallyport/server/verdict';
 import { onTestFinished } from 'vitest';
 import type { AnswerRequest, AskAnswer } from '../admission.ts';
 import { createGateway, type Gateway, type GatewayOptions } from '../gateway.ts';
@@ -55,15 +55,25 @@ export const testAnswer: AskAnswer = (request: AnswerRequest): Answer => {
       body: '{}',
     };
   const noStore = ['cache-control', 'no-store'] as const;
-  if (request.transport === 'grpc')
+  // Known, but not let in.
+  const isKnown = request.headers['core-authorization'] === 'Bearer known';
+  const kind = tellCaller(request);
+  if (kind === 'grpc' || kind === 'grpc-web')
     return {
       outcome: 'denied',
       status: 200,
       headers: [
-        ['content-type', 'application/grpc'],
-        ['grpc-status', '16'],
+        ['content-type', `application/${kind}`],
+        ['grpc-status', isKnown ? '7' : '16'],
       ],
       body: '',
+    };
+  if (kind === 'connect')
+    return {
+      outcome: 'denied',
+      status: isKnown ? 403 : 401,
+      headers: [['content-type', 'application/json'], noStore],
+      body: JSON.stringify({ code: isKnown ? 'permission_denied' : 'unauthenticated' }),
     };
   if (request.headers['sec-fetch-mode'] === 'navigate')
     return {
@@ -100,7 +110,8 @@ export async function startGateway(
   const gateway = createGateway({
     publicOrigin: PUBLIC_ORIGIN,
     routes: TEST_ROUTES,
-    upstreamFor: (backend, transport) => (backend === 'console' ? upstreams[transport] : undefined),
+    upstreamFor: ({ backend }, transport) =>
+      backend === 'console' ? upstreams[transport] : undefined,
     answer: testAnswer,
     backendHeaders: POLICY,
     log: (event, fields) => events.push([event, fields]),

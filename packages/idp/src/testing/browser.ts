@@ -39,10 +39,15 @@ interface Sent {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
+  readonly localAddress?: string | undefined;
 }
 
-/** Creates a browser without cookies. */
-export function createBrowser(): Browser {
+/**
+ * Creates a browser without cookies.
+ *
+ * @param localAddress - Address to connect from; the system chooses when absent.
+ */
+export function createBrowser(localAddress?: string): Browser {
   const cookieByName = new Map<string, Cookie>();
 
   async function send(url: string, sent: Sent): Promise<Answer> {
@@ -52,7 +57,7 @@ export function createBrowser(): Browser {
       .map(([name, { value }]) => `${name}=${value}`)
       .join('; ');
     const headers = { accept: 'text/html', ...sent.headers, ...(cookie === '' ? {} : { cookie }) };
-    const answer = await exchange(url, { ...sent, headers });
+    const answer = await exchange(url, { ...sent, headers, localAddress });
     for (const line of answer.headers.getSetCookie()) keepCookie(line);
     return answer;
   }
@@ -95,26 +100,33 @@ function withSlash(path: string): string {
 }
 
 /** One exchange. `fetch` would set `Sec-Fetch-Mode` itself, and knows no way to leave it out. */
-function exchange(url: string, { method, headers, body = '' }: Sent): Promise<Answer> {
+function exchange(
+  url: string,
+  { method, headers, body = '', localAddress }: Sent,
+): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const sent = request(url, { method, headers, agent: false }, (response) => {
-      const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.on('error', reject);
-      response.on('end', () => {
-        const received = new Headers();
-        for (const [name, values] of Object.entries(response.headersDistinct))
-          for (const value of values ?? []) received.append(name, value);
-        const location = received.get('location');
-        resolve({
-          url,
-          status: response.statusCode ?? 0,
-          headers: received,
-          text: Buffer.concat(chunks).toString('utf8'),
-          location: location === null ? undefined : new URL(location, url).href,
+    const sent = request(
+      url,
+      { method, headers, agent: false, ...(localAddress === undefined ? {} : { localAddress }) },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('error', reject);
+        response.on('end', () => {
+          const received = new Headers();
+          for (const [name, values] of Object.entries(response.headersDistinct))
+            for (const value of values ?? []) received.append(name, value);
+          const location = received.get('location');
+          resolve({
+            url,
+            status: response.statusCode ?? 0,
+            headers: received,
+            text: Buffer.concat(chunks).toString('utf8'),
+            location: location === null ? undefined : new URL(location, url).href,
+          });
         });
-      });
-    });
+      },
+    );
     sent.on('error', reject);
     sent.end(body);
   });

@@ -41,6 +41,9 @@ export async function startIdp(
     readonly stateDirectory?: string;
     readonly signInAs?: string;
     readonly now?: () => number;
+    readonly nativeRefreshTokens?: boolean;
+    readonly refreshTokenLeewaySeconds?: number;
+    readonly accessTokenTtlSeconds?: number;
   } = {},
 ): Promise<RunningIdp> {
   const created =
@@ -130,8 +133,9 @@ export async function requestToken(
   running: RunningIdp,
   fields: Readonly<Record<string, string>>,
   basic?: string,
+  headers?: Readonly<Record<string, string>>,
 ): Promise<{ readonly status: number; readonly body: Record<string, unknown> }> {
-  return post(running, '/idp/token', fields, basic);
+  return post(running, '/idp/token', fields, basic, headers);
 }
 
 /** Posts a form to an endpoint that programs call. */
@@ -140,11 +144,15 @@ export async function post(
   path: string,
   fields: Readonly<Record<string, string>>,
   basic?: string,
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly status: number; readonly body: Record<string, unknown> }> {
   const response = await fetch(`${issuer}${path}`, {
     method: 'POST',
     body: new URLSearchParams({ ...fields }),
-    headers: basic === undefined ? {} : { authorization: basicCredentials(basic) },
+    headers: {
+      ...headers,
+      ...(basic === undefined ? {} : { authorization: basicCredentials(basic) }),
+    },
   });
   const text = await response.text();
   return { status: response.status, body: text === '' ? {} : JSON.parse(text) };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isBackground, tellCaller } from './caller.ts';
+import { isBackground, tellCaller, tellTransport } from './caller.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -55,14 +55,33 @@ describe('tellCaller', () => {
     },
   );
 
-  it.each(['application/grpc-web+proto', 'application/grpc-web-text', 'application/grpcish'])(
-    'content type %s is not gRPC: it is answered like any other program',
-    (contentType) => {
-      expect(tellCaller({ method: 'POST', headers: { 'content-type': contentType } })).toBe(
-        'program',
-      );
-    },
-  );
+  it.each([
+    'application/grpcish',
+    'application/grpc-webby',
+    'application/grpc-web-texts',
+    'application/protobuf',
+    'application/prototype',
+  ])('content type %s is no RPC: it is answered like any other program', (contentType) => {
+    expect(tellCaller({ method: 'POST', headers: { 'content-type': contentType } })).toBe(
+      'program',
+    );
+  });
+
+  it.each([
+    'application/grpc-web',
+    'application/grpc-web+proto',
+    'application/grpc-web-text',
+    'application/grpc-web-text+proto',
+    'application/grpc-web;charset=utf-8',
+    'Application/gRPC-Web',
+  ])('content type %s is gRPC-Web, whatever else is said', (contentType) => {
+    const headers = {
+      'content-type': contentType,
+      accept: 'text/html',
+      'connect-protocol-version': '1',
+    };
+    expect(tellCaller({ method: 'POST', headers })).toBe('grpc-web');
+  });
 
   it.each([
     'application/grpc',
@@ -84,6 +103,8 @@ describe('tellCaller', () => {
     { 'connect-protocol-version': '1', 'content-type': 'application/json' },
     { 'connect-protocol-version': '1', 'content-type': 'application/proto' },
     { 'content-type': 'application/connect+proto' },
+    { 'content-type': 'application/proto' },
+    { 'content-type': 'application/proto; charset=utf-8' },
     { 'connect-protocol-version': '1', accept: 'text/html' },
   ])('%j is a Connect call', (headers) => {
     expect(tellCaller({ method: 'POST', headers })).toBe('connect');
@@ -99,6 +120,7 @@ describe('isBackground', () => {
     ['GET', { upgrade: 'websocket' }],
     ['GET', { 'content-type': 'application/grpc' }],
     ['GET', { 'connect-protocol-version': '1' }],
+    ['GET', { 'content-type': 'application/grpc-web+proto' }],
     ['POST', {}],
   ] as readonly (readonly [string, Headers])[])(
     '%s %j was not made by a person',
@@ -119,6 +141,24 @@ describe('isBackground', () => {
     '%s %j may have been: /login answers it with 302',
     (method, headers) => {
       expect(isBackground({ method, headers })).toBe(false);
+    },
+  );
+});
+
+describe('tellTransport', () => {
+  it.each([
+    'application/grpc',
+    'application/grpc-web',
+    'application/proto',
+    'application/connect+json',
+  ])('%s carries its bearer in the header that clients are told, that of gRPC', (contentType) => {
+    expect(tellTransport({ 'content-type': contentType })).toBe('grpc');
+  });
+
+  it.each([{}, { 'content-type': 'application/json' }, { accept: 'application/grpc' }])(
+    '%j carries it in that of HTTP',
+    (headers) => {
+      expect(tellTransport(headers)).toBe('http');
     },
   );
 });

@@ -7,11 +7,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 /**
- * `navigation`: a person's page load, which may be redirected. `grpc`: wants trailers-only answers.
- * `connect`: a Connect RPC, which wants the protocol's own error JSON. `program`: everything else.
+ * `navigation`: a person's page load, which may be redirected. `grpc` and `grpc-web`: want trailers-only
+ * answers, each under its own content type. `connect`: a Connect RPC, which wants the protocol's own error JSON. `program`: everything else.
  * `subrequest`: an ingress asks on behalf of a caller; it wants exactly 200, 401, 403 or 503.
  */
-export type CallerKind = 'navigation' | 'program' | 'grpc' | 'connect' | 'subrequest';
+export type CallerKind = 'navigation' | 'program' | 'grpc' | 'grpc-web' | 'connect' | 'subrequest';
 
 /** The parts of a request that tell who asks. Untrusted. */
 export interface CallerHints {
@@ -27,22 +27,33 @@ export interface CallerHints {
  * gains nothing: the kind chooses the shape of a refusal, never whether it is one.
  */
 export function tellCaller({ method, headers }: CallerHints): Exclude<CallerKind, 'subrequest'> {
-  if (isGrpc(headers)) return 'grpc';
-  if (
-    headers['connect-protocol-version'] !== undefined ||
-    headers['content-type']?.startsWith('application/connect+') === true
-  )
-    return 'connect';
-  return isPageLoad(method, headers) ? 'navigation' : 'program';
+  return tellRpc(headers) ?? (isPageLoad(method, headers) ? 'navigation' : 'program');
 }
 
-/** `application/grpc`, `+proto`, `+json`; gRPC-Web is an HTTP request like any other. */
+/** `application/grpc`, `+proto`, `+json`; gRPC-Web travels as an HTTP request like any other. */
 const GRPC_CONTENT_TYPE = /^application\/grpc(?:[+;]|$)/i;
+/** `application/grpc-web`, `-text`, `+proto`. */
+const GRPC_WEB_CONTENT_TYPE = /^application\/grpc-web(?:-text)?(?:[+;]|$)/i;
+/** Streams, and unary messages in binary; a unary message in JSON is told by its version header alone. */
+const CONNECT_CONTENT_TYPE = /^application\/(?:connect\+|proto(?:;|$))/i;
 
-/** Whether a request, or the one a subrequest stands for, is a gRPC call. */
-export function isGrpc(headers: IncomingHttpHeaders): boolean {
+/**
+ * Which of the two configured authorization headers a request carries its bearer in. Every kind of RPC
+ * learns the name from `GetPublicClientConfig`, which tells the gRPC one, so it is a matter of the call
+ * and not of the HTTP version.
+ */
+export function tellTransport(headers: IncomingHttpHeaders): 'http' | 'grpc' {
+  return tellRpc(headers) === undefined ? 'http' : 'grpc';
+}
+
+function tellRpc(headers: IncomingHttpHeaders): 'grpc' | 'grpc-web' | 'connect' | undefined {
   const contentType = headers['content-type'];
-  return contentType !== undefined && GRPC_CONTENT_TYPE.test(contentType);
+  if (contentType !== undefined) {
+    if (GRPC_CONTENT_TYPE.test(contentType)) return 'grpc';
+    if (GRPC_WEB_CONTENT_TYPE.test(contentType)) return 'grpc-web';
+    if (CONNECT_CONTENT_TYPE.test(contentType)) return 'connect';
+  }
+  return headers['connect-protocol-version'] === undefined ? undefined : 'connect';
 }
 
 /**
@@ -53,9 +64,7 @@ export function isGrpc(headers: IncomingHttpHeaders): boolean {
 export function isBackground({ method, headers }: CallerHints): boolean {
   const mode = headers['sec-fetch-mode'];
   if (mode !== undefined) return mode !== 'navigate';
-  const kind = tellCaller({ method, headers });
-  // gRPC-Web and its like too, which are answered as programs.
-  if (kind === 'grpc' || kind === 'connect') return true;
+  if (tellRpc(headers) !== undefined) return true;
   if (headers['content-type']?.startsWith('application/grpc') === true) return true;
   return (
     headers.upgrade !== undefined || headers['x-requested-with'] !== undefined || !isRead(method)

@@ -80,31 +80,43 @@ export function toConnectError(problem: Problem): WireProblem {
     ],
     body: JSON.stringify({
       code: CONNECT_CODES[problem.status],
-      message: `${problem.title} (${problem.reason})`,
+      message: messageOf(problem),
     }),
   };
+}
+
+/** What a caller of an RPC reads. */
+export function messageOf({ title, reason }: Problem): string {
+  return `${title} (${reason})`;
 }
 
 /**
  * Writes a trailers-only gRPC answer: HTTP 200 with the status in the headers. An HTTP 401 would
  * reach the caller as UNKNOWN, on which released clients open a browser.
  *
+ * @param contentType - gRPC-Web has another one, and the same headers.
+ *
  * @see [gRPC over HTTP/2, responses](https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md#responses)
  */
-export function toGrpcStatus(problem: Problem): WireProblem {
+export function toGrpcStatus(
+  problem: Problem,
+  contentType: 'application/grpc' | 'application/grpc-web' = 'application/grpc',
+): WireProblem {
   return {
     status: 200,
     headers: [
       ...NO_STORE_HEADERS,
-      ['content-type', 'application/grpc'],
+      ['content-type', contentType],
       ['grpc-status', String(GRPC_CODES[problem.status])],
-      ['grpc-message', encodeURIComponent(`${problem.title} (${problem.reason})`)],
+      ['grpc-message', encodeURIComponent(messageOf(problem))],
     ],
     body: '',
   };
 }
 
 function challenge({ status, bearerShown }: Problem): HeaderPair[] {
+  if (status === 403 && bearerShown)
+    return [['www-authenticate', 'Bearer realm="sallyport", error="insufficient_scope"']];
   if (status !== 401) return [];
   return [
     [

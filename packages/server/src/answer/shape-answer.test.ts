@@ -11,7 +11,14 @@ import { type Caller, loginUrl, shapeAnswer } from './shape-answer.ts';
 
 const PUBLIC = 'https://flow.example';
 const RUNS = process.env['CI'] === undefined ? 1_000 : 10_000;
-const KINDS: readonly CallerKind[] = ['navigation', 'program', 'grpc', 'connect', 'subrequest'];
+const KINDS: readonly CallerKind[] = [
+  'navigation',
+  'program',
+  'grpc',
+  'grpc-web',
+  'connect',
+  'subrequest',
+];
 
 /** Written as a record, so that a new reason does not compile until it stands here. */
 const STATUS_OF_REASON: Readonly<Record<RefusalReason, 401 | 403>> = {
@@ -20,6 +27,7 @@ const STATUS_OF_REASON: Readonly<Record<RefusalReason, 401 | 403>> = {
   session_expired: 401,
   ambiguous_credentials: 401,
   bearer_not_accepted: 401,
+  insufficient_scope: 403,
   cross_site: 403,
   not_allowed: 403,
 };
@@ -33,12 +41,11 @@ const UNDECIDED: Undecided = {
   reason: 'store_unavailable',
   retryAfterSeconds: 7,
 };
+const ISSUER_DOWN: Undecided = { ...UNDECIDED, reason: 'issuer_unavailable' };
 const EVERY_DENIAL = KINDS.flatMap((kind) =>
-  [...REFUSALS, UNDECIDED].map((verdict): [CallerKind, string, Refused | Undecided] => [
-    kind,
-    verdict.reason,
-    verdict,
-  ]),
+  [...REFUSALS, UNDECIDED, ISSUER_DOWN].map(
+    (verdict): [CallerKind, string, Refused | Undecided] => [kind, verdict.reason, verdict],
+  ),
 );
 
 function createAdmitted(setCookie?: string): Admitted {
@@ -157,11 +164,16 @@ describe('to a navigation', () => {
     },
   );
 
-  it.each(['bearer_not_accepted', 'ambiguous_credentials'] as const)(
-    '%s is 401 and no redirect, which would loop: signing in does not take the bearer away',
-    (reason) => {
-      const denial = deny({ outcome: 'refused', reason }, callerOf('navigation'));
-      expect(denial.status).toBe(401);
+  it.each<readonly [Refused | Undecided, number]>([
+    [{ outcome: 'refused', reason: 'bearer_not_accepted' }, 401],
+    [{ outcome: 'refused', reason: 'ambiguous_credentials' }, 401],
+    [{ outcome: 'refused', reason: 'insufficient_scope' }, 403],
+    [ISSUER_DOWN, 503],
+  ])(
+    'that shows a bearer, %o is %d and no redirect, which would loop: signing in does not take the bearer away',
+    (verdict, status) => {
+      const denial = deny(verdict, callerOf('navigation'));
+      expect(denial.status).toBe(status);
       expect(headerOf(denial, 'location')).toBeUndefined();
       expect(headerOf(denial, 'content-type')).toBe('application/problem+json');
     },
@@ -259,12 +271,16 @@ describe('to a program', () => {
     expect(headerOf(denial, 'location')).toBeUndefined();
   });
 
-  it('RFC 6750 3.1: challenges on 401, names the error only when a bearer was shown, and is silent on 403', () => {
+  it('RFC 6750 3.1: challenges on 401, names the error when a bearer was shown, and is silent on any other 403 than a missing scope', () => {
     expect(challenge('no_credential')).toBe('Bearer realm="sallyport"');
     expect(challenge('bearer_not_accepted')).toBe(
       'Bearer realm="sallyport", error="invalid_token"',
     );
+    expect(challenge('insufficient_scope')).toBe(
+      'Bearer realm="sallyport", error="insufficient_scope"',
+    );
     expect(challenge('not_allowed')).toBeUndefined();
+    expect(challenge('cross_site')).toBeUndefined();
   });
 
   it('undecided is 503 with Retry-After and without a challenge', () => {
@@ -330,7 +346,9 @@ describe('to a Connect call', () => {
   it.each([
     [REFUSALS[0] as Refused, 401, 'unauthenticated'],
     [{ outcome: 'refused', reason: 'not_allowed' }, 403, 'permission_denied'],
+    [{ outcome: 'refused', reason: 'insufficient_scope' }, 403, 'permission_denied'],
     [UNDECIDED, 503, 'unavailable'],
+    [ISSUER_DOWN, 503, 'unavailable'],
   ] as readonly (readonly [Refused | Undecided, number, string])[])(
     '%j is %d %s',
     (verdict, status, code) => {

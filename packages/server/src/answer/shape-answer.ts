@@ -6,7 +6,13 @@
 
 import { PATHS } from '@sallyport/protocol';
 import { buildFailurePage, type FailureReason } from '../page/failure-page.ts';
-import type { RefusalReason, Refused, Undecided, Verdict } from '../verdict/verdict.ts';
+import type {
+  RefusalReason,
+  Refused,
+  Undecided,
+  UndecidedReason,
+  Verdict,
+} from '../verdict/verdict.ts';
 import type { Answer, Denial } from './answer.ts';
 import type { CallerKind } from './caller.ts';
 import {
@@ -27,16 +33,35 @@ export interface Caller {
   readonly requestId: string;
 }
 
-const TITLES: Readonly<Record<RefusalReason | Undecided['reason'], string>> = {
+const TITLES: Readonly<Record<RefusalReason | UndecidedReason, string>> = {
   no_credential: 'Sign in first',
   session_unknown: 'This session is not known',
   session_expired: 'This session has ended',
   ambiguous_credentials: 'More than one credential was sent',
   bearer_not_accepted: 'This bearer token is not accepted',
+  insufficient_scope: 'This bearer token lacks a scope',
   cross_site: 'Another site may not write here',
   not_allowed: 'This account may not enter',
   store_unavailable: 'Sessions cannot be read at the moment',
+  issuer_unavailable: 'Bearer tokens cannot be verified at the moment',
 };
+
+/**
+ * Whoever sends a bearer is no browser, and would be sent round in circles: signing in does not take
+ * it away.
+ */
+const BEARER_REASONS: ReadonlySet<string> = new Set<RefusalReason | UndecidedReason>([
+  'ambiguous_credentials',
+  'bearer_not_accepted',
+  'insufficient_scope',
+  'issuer_unavailable',
+]);
+/** The caller is known, and signing in again would change nothing. */
+const FORBIDDEN_REASONS: ReadonlySet<string> = new Set<RefusalReason>([
+  'cross_site',
+  'insufficient_scope',
+  'not_allowed',
+]);
 
 /**
  * Shapes the answer to a verdict. Pure.
@@ -80,10 +105,7 @@ function subrequestLoginUrl(publicOrigin: string, target: string): string {
 
 function shapeDenial(verdict: Refused | Undecided, caller: Caller, publicOrigin: string): Denial {
   const status = statusOf(verdict);
-  // Whoever sends a bearer is no browser, and would be sent round in circles: signing in does not take it away.
-  const isBearerRefused =
-    verdict.reason === 'bearer_not_accepted' || verdict.reason === 'ambiguous_credentials';
-  if (caller.kind === 'navigation' && !isBearerRefused) {
+  if (caller.kind === 'navigation' && !BEARER_REASONS.has(verdict.reason)) {
     if (status === 401) {
       const headers = [
         ...NO_STORE_HEADERS,
@@ -93,18 +115,12 @@ function shapeDenial(verdict: Refused | Undecided, caller: Caller, publicOrigin:
     }
     return denialPage(verdict, status, caller, publicOrigin);
   }
-  const problem: Problem = {
-    status,
-    reason: verdict.reason,
-    title: TITLES[verdict.reason],
-    requestId: caller.requestId,
-    loginUrl: `${publicOrigin}${PATHS.login}`,
-    retryAfterSeconds: verdict.outcome === 'undecided' ? verdict.retryAfterSeconds : undefined,
-    bearerShown: verdict.reason === 'bearer_not_accepted',
-  };
+  const problem = toProblem(verdict, caller.requestId, publicOrigin);
   switch (caller.kind) {
     case 'grpc':
       return { outcome: 'denied', ...toGrpcStatus(problem) };
+    case 'grpc-web':
+      return { outcome: 'denied', ...toGrpcStatus(problem, 'application/grpc-web') };
     case 'connect':
       return { outcome: 'denied', ...toConnectError(problem) };
     case 'navigation':
@@ -119,9 +135,27 @@ function shapeDenial(verdict: Refused | Undecided, caller: Caller, publicOrigin:
   }
 }
 
+/** The problem behind a refusal, for doors whose protocol writes it by itself. */
+export function toProblem(
+  verdict: Refused | Undecided,
+  requestId: string,
+  publicOrigin: string,
+): Problem {
+  return {
+    status: statusOf(verdict),
+    reason: verdict.reason,
+    title: TITLES[verdict.reason],
+    requestId,
+    loginUrl: `${publicOrigin}${PATHS.login}`,
+    retryAfterSeconds: verdict.outcome === 'undecided' ? verdict.retryAfterSeconds : undefined,
+    bearerShown:
+      verdict.reason === 'bearer_not_accepted' || verdict.reason === 'insufficient_scope',
+  };
+}
+
 function statusOf(verdict: Refused | Undecided): 401 | 403 | 503 {
   if (verdict.outcome === 'undecided') return 503;
-  return verdict.reason === 'not_allowed' || verdict.reason === 'cross_site' ? 403 : 401;
+  return FORBIDDEN_REASONS.has(verdict.reason) ? 403 : 401;
 }
 
 function denialPage(

@@ -4,13 +4,14 @@
  * @module
  */
 
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { type HeaderPair, PATHS } from '@sallyport/protocol';
 import type { Denial } from '../answer/answer.ts';
-import { isGrpc } from '../answer/caller.ts';
+import { tellTransport } from '../answer/caller.ts';
 import { NO_STORE_HEADERS } from '../answer/problem.ts';
 import { selectRequestId } from '../answer/request-id.ts';
 import { shapeAnswer } from '../answer/shape-answer.ts';
+import type { HttpRequest, HttpResponse } from '../listener/connections.ts';
 import type { Check } from '../verdict/check.ts';
 import type { Identity, Verdict } from '../verdict/verdict.ts';
 
@@ -21,7 +22,7 @@ export interface MeDoorOptions {
 }
 
 /** A node:http handler that answers or leaves the request to the next one. */
-export type Door = (req: IncomingMessage, res: ServerResponse) => boolean;
+export type Door = (req: HttpRequest, res: HttpResponse) => boolean;
 
 /**
  * Creates the door. It stands in front of the router, because a protected request waits for it.
@@ -45,7 +46,7 @@ export function createMeDoor({ check, publicOrigin }: MeDoorOptions): Door {
       method: typeof method === 'string' ? method.toUpperCase() : (req.method ?? 'GET'),
       headers: req.headers,
       rawHeaders: req.rawHeaders,
-      transport: isGrpc(req.headers) ? 'grpc' : 'http',
+      transport: tellTransport(req.headers),
     });
     // A check neither throws nor rejects; a failure to write is the listener's to see.
     if (verdict instanceof Promise) void verdict.then((decided) => write(decided, req, res));
@@ -53,12 +54,15 @@ export function createMeDoor({ check, publicOrigin }: MeDoorOptions): Door {
     return true;
   };
 
-  function write(verdict: Verdict, req: IncomingMessage, res: ServerResponse): void {
+  function write(verdict: Verdict, req: HttpRequest, res: HttpResponse): void {
     if (verdict.outcome === 'admitted') {
       const { identity, setCookie } = verdict;
       const isSnakeCase = req.headers.accept === 'application/json';
       const headers = headersOf(identity)[isSnakeCase ? 1 : 0];
-      res.writeHead(200, setCookie === undefined ? headers : [...headers, 'set-cookie', setCookie]);
+      flat(res).writeHead(
+        200,
+        setCookie === undefined ? headers : [...headers, 'set-cookie', setCookie],
+      );
       res.end(isSnakeCase ? identity.body.snakeCase : identity.body.camelCase);
       return;
     }
@@ -87,9 +91,17 @@ export function createMeDoor({ check, publicOrigin }: MeDoorOptions): Door {
 }
 
 /** Copies a denial out. */
-function writeDenial({ status, headers, body }: Denial, res: ServerResponse): void {
-  res.writeHead(status, [...headers, ['content-length', String(Buffer.byteLength(body))]].flat());
+function writeDenial({ status, headers, body }: Denial, res: HttpResponse): void {
+  flat(res).writeHead(
+    status,
+    [...headers, ['content-length', String(Buffer.byteLength(body))]].flat(),
+  );
   res.end(body);
+}
+
+/** Both versions take flat headers, which their types agree on only one by one. */
+function flat(res: HttpResponse): Pick<ServerResponse, 'writeHead'> {
+  return res as ServerResponse;
 }
 
 function flatten(identity: Identity, body: string): string[] {

@@ -11,6 +11,7 @@ import { buildOneMomentPage } from '../page/one-moment-page.ts';
 import { setSessionCookie } from '../session/session-cookie.ts';
 import { findAccessRefusal, selectAccessClaims } from '../verdict/access.ts';
 import { prepareIdentity } from '../verdict/identity.ts';
+import { toUserPrincipal, toUserRecord } from '../verdict/user-record.ts';
 import { ATTEMPT_LIFE_MS, type Attempt, type AttemptState } from './attempt.ts';
 import { retryUrl, startAttempt } from './login.ts';
 import type { ExchangedTokens, ExchangeRefusal } from './relying-party.ts';
@@ -23,7 +24,6 @@ import {
   showPage,
   singleParameter,
 } from './sign-in-request.ts';
-import { toUserPrincipal, toUserRecord } from './user-record.ts';
 
 /** Parameters that decide something; RFC 6749 section 3.1 forbids each to be repeated. */
 const SINGLE_PARAMETERS = ['code', 'state', 'iss', 'error', 'error_description'];

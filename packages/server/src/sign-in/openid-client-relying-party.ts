@@ -13,9 +13,9 @@ import {
   SallyportError,
 } from '@sallyport/protocol';
 import * as oidc from 'openid-client';
+import { createIdpFetch } from '../issuer/idp-fetch.ts';
+import { KeptMetadata, type Schedule } from '../issuer/idp-metadata.ts';
 import { CLOCK_TOLERANCE_SECONDS, findIdTokenProblem } from './id-token-claims.ts';
-import { createIdpFetch } from './idp-fetch.ts';
-import { KeptMetadata, type Schedule } from './idp-metadata.ts';
 import type {
   CallbackChecks,
   ExchangedTokens,

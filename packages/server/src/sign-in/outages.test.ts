@@ -6,6 +6,7 @@ import { ADA_SIGNS_IN, LIFETIMES, OPEN_RULES, TOKENS } from '../testing/people.t
 import { RingInMemory } from '../testing/ring.ts';
 import { DOWN } from '../testing/watched-store.ts';
 import { createCheck } from '../verdict/check.ts';
+import { createSessionVerifier } from '../verdict/session-verifier.ts';
 import { Attempts } from './attempt.ts';
 import { createCallback } from './callback.ts';
 import { createLogin } from './login.ts';
@@ -42,7 +43,7 @@ function setup() {
     },
     close: () => {},
   };
-  const { ring, cookies } = bench.dependencies;
+  const { ring, cookies } = bench.sessionDependencies;
   const dependencies: SignInDependencies = {
     redirects: { publicOrigin: PUBLIC, redirectOrigins: new Set(), landing: `${PUBLIC}/` },
     cookies,
@@ -67,7 +68,11 @@ function restartWithoutRing({ clock, store, dependencies }: ReturnType<typeof se
   source.failure = new Error('unreadable');
   const ring = new KeyRing(source, { now: clock.now, onChange: () => {}, onProblem: () => {} });
   const sessions = new Sessions({ store, ring, now: clock.now, lifetimes: LIFETIMES });
-  const check = createCheck({ ...createCheckUnderTest().dependencies, ring, sessions, store });
+  const other = createCheckUnderTest();
+  const check = createCheck({
+    ...other.dependencies,
+    sessions: createSessionVerifier({ ...other.sessionDependencies, ring, sessions, store }),
+  });
   const attempts = new Attempts({ ring, cookies: dependencies.cookies, now: clock.now });
   return { ...dependencies, ring, sessions, check, attempts };
 }

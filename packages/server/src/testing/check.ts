@@ -21,6 +21,10 @@ import {
 import type { CheckRequest } from '../verdict/check-request.ts';
 import { selectBearerHeaders } from '../verdict/credential.ts';
 import { Generation } from '../verdict/generation.ts';
+import {
+  createSessionVerifier,
+  type SessionVerifierDependencies,
+} from '../verdict/session-verifier.ts';
 import type { Verdict } from '../verdict/verdict.ts';
 import { Clock } from './clock.ts';
 import { ADA_SIGNS_IN, LIFETIMES, OPEN_RULES } from './people.ts';
@@ -47,6 +51,7 @@ export interface CheckUnderTest {
   readonly rules: { current: AccessRules };
   readonly outages: unknown[];
   readonly dependencies: CheckDependencies;
+  readonly sessionDependencies: SessionVerifierDependencies;
   readonly check: Check;
   /** Asks with this session cookie, or with none. */
   ask(cookie: string | undefined, more?: Partial<CheckRequest>): Promise<Verdict>;
@@ -56,12 +61,9 @@ export interface CheckUnderTest {
 
 /** Creates a check for the running test. */
 export function createCheckUnderTest(
-  options: {
-    readonly verifyBearer?: BearerVerifier;
-    readonly claimHeaders?: readonly string[];
-  } = {},
+  options: { readonly bearer?: BearerVerifier; readonly claimHeaders?: readonly string[] } = {},
 ): CheckUnderTest {
-  const { verifyBearer, claimHeaders = [] } = options;
+  const { bearer, claimHeaders = [] } = options;
   const clock = new Clock();
   const source = new RingInMemory();
   const generation = new Generation();
@@ -80,6 +82,17 @@ export function createCheckUnderTest(
   const sessions = new Sessions({ store, ring, now: clock.now, lifetimes: LIFETIMES });
   const rules: { current: AccessRules } = { current: OPEN_RULES };
   const outages: unknown[] = [];
+  const sessionDependencies: SessionVerifierDependencies = {
+    cookies: createCookieSettings(new URL(PUBLIC), 'Lax', ''),
+    sessions,
+    store,
+    ring,
+    generation,
+    access: () => rules.current,
+    claimHeaders,
+    now: clock.now,
+    onOutage: (cause) => outages.push(cause),
+  };
   const dependencies: CheckDependencies = {
     publicOrigin: PUBLIC,
     credentials: {
@@ -90,15 +103,8 @@ export function createCheckUnderTest(
         onlyConfiguredHeader: false,
       }),
     },
-    cookies: createCookieSettings(new URL(PUBLIC), 'Lax', ''),
-    sessions,
-    store,
-    ring,
-    generation,
-    access: () => rules.current,
-    claimHeaders,
-    ...(verifyBearer === undefined ? {} : { verifyBearer }),
-    now: clock.now,
+    sessions: createSessionVerifier(sessionDependencies),
+    ...(bearer === undefined ? {} : { bearer }),
     onOutage: (cause) => outages.push(cause),
   };
   const check = createCheck(dependencies);
@@ -113,6 +119,7 @@ export function createCheckUnderTest(
       rules,
       outages,
       dependencies,
+      sessionDependencies,
       check,
     },
     ask: async (cookie, more = {}) =>

@@ -148,10 +148,29 @@ describe('applications', () => {
     expect(refusal({ clientIds: ['Robot'] }, {}, ROBOT)).toBe('client_id');
   });
 
-  it('must be of an allowed tenant, and are not asked for groups or an address', () => {
+  it('must be of an allowed tenant, whether named or not', () => {
     expect(refusal({ tenants: ['t'] }, {}, ROBOT)).toBe('tenant');
+    expect(refusal({ tenants: ['t'] }, { tid: 't' }, ROBOT)).toBeUndefined();
+    expect(refusal({ tenants: ['t'], clientIds: ['robot'] }, {}, ROBOT)).toBe('tenant');
     expect(refusal({ tenants: ['t'], clientIds: ['robot'] }, { tid: 't' }, ROBOT)).toBeUndefined();
-    expect(refusal({ groups: ['g'], emailDomains: ['corp.example'] }, {}, ROBOT)).toBeUndefined();
+  });
+
+  it.each([
+    { groups: ['g'] },
+    { emailDomains: ['corp.example'] },
+    { groups: ['g'], emailDomains: ['corp.example'] },
+  ])('enter only when they are named where a rule asks for what people have: %j', (rules) => {
+    const claims = { groups: ['g'], email: 'robot@corp.example', email_verified: true };
+    expect(refusal(rules, claims, ROBOT)).toBe('client_id');
+    expect(refusal({ ...rules, clientIds: ['other'] }, claims, ROBOT)).toBe('client_id');
+    expect(refusal({ ...rules, clientIds: ['robot'] }, {}, ROBOT)).toBeUndefined();
+  });
+
+  it('are named by the client id of their token, which need not be its subject', () => {
+    const byClient = (clientId: string) =>
+      findAccessRefusal(ROBOT, {}, { ...OPEN_RULES, clientIds: ['client'] }, clientId);
+    expect(byClient('client')).toBeUndefined();
+    expect(byClient('robot')).toBe('client_id');
   });
 
   it('are told from people: a list of client ids does not concern a person', () => {

@@ -12,7 +12,7 @@ export interface AccessRules {
   readonly groups: readonly string[];
   /** Lower case. Matched against a verified e-mail address only. */
   readonly emailDomains: readonly string[];
-  /** Applications that may enter; does not concern people. */
+  /** Applications that may enter, by client id; does not concern people. */
   readonly clientIds: readonly string[];
   readonly tenantClaim: string;
   readonly groupsClaim: string;
@@ -26,7 +26,11 @@ export type AccessRefusal = 'tenant' | 'group' | 'email_domain' | 'client_id';
 /**
  * Decides whether an identity may enter.
  *
+ * Groups and e-mail domains say something about people only, so where they are required an application
+ * enters by `clientIds` alone. Tenants concern both.
+ *
  * @param claims - Claims of a verified token, untrusted in shape: any type may stand under any name.
+ * @param clientId - The client an application's token was issued to; by default its subject.
  *
  * @returns The first rule that was not met, or `undefined`: may enter.
  */
@@ -34,12 +38,13 @@ export function findAccessRefusal(
   principal: Principal,
   claims: Readonly<Record<string, JsonValue>>,
   rules: AccessRules,
+  clientId: string = principal.subject,
 ): AccessRefusal | undefined {
   if (rules.tenants.length > 0 && !meets(rules.tenants, claims[rules.tenantClaim])) return 'tenant';
   if (principal.kind === 'app') {
-    return rules.clientIds.length > 0 && !rules.clientIds.includes(principal.subject)
-      ? 'client_id'
-      : undefined;
+    const isNamedOnly =
+      rules.clientIds.length + rules.groups.length + rules.emailDomains.length > 0;
+    return isNamedOnly && !rules.clientIds.includes(clientId) ? 'client_id' : undefined;
   }
   if (rules.groups.length > 0 && !meets(rules.groups, claims[rules.groupsClaim])) return 'group';
   if (

@@ -5,6 +5,7 @@ import { ADA_SIGNS_IN, LIFETIMES } from '../testing/people.ts';
 import { createRingKey, openRing, RingInMemory } from '../testing/ring.ts';
 import { DOWN } from '../testing/watched-store.ts';
 import { createCheck } from './check.ts';
+import { createSessionVerifier } from './session-verifier.ts';
 
 describe('remembering', () => {
   it('decides once, then answers from memory and synchronously', async () => {
@@ -231,14 +232,17 @@ describe('an outage', () => {
   });
 
   it('of the key ring at start leaves every session undecided: nobody is signed out by it', async () => {
-    const { ask, signIn, clock, store, dependencies } = createCheckUnderTest();
+    const { ask, signIn, clock, store, dependencies, sessionDependencies } = createCheckUnderTest();
     const { cookie } = await signIn();
     expect(await ask(cookie)).toMatchObject({ outcome: 'admitted' });
     const source = new RingInMemory();
     source.failure = new Error('unreadable');
     const { ring } = openRing(source, clock);
     const sessions = new Sessions({ store, ring, now: clock.now, lifetimes: LIFETIMES });
-    const restarted = createCheck({ ...dependencies, ring, sessions });
+    const restarted = createCheck({
+      ...dependencies,
+      sessions: createSessionVerifier({ ...sessionDependencies, ring, sessions }),
+    });
     const request = toRequest({ cookie: `${COOKIE}=${cookie}` });
     expect(await restarted(request)).toMatchObject({ outcome: 'undecided', retryAfterSeconds: 5 });
     source.failure = undefined;

@@ -145,7 +145,7 @@ describe('a write of another site', () => {
     const session = await ask(cookie);
     if (session.outcome !== 'admitted') throw new Error(session.reason);
     const { check } = createCheckUnderTest({
-      verifyBearer: async () => ({ ...session, session: undefined }),
+      bearer: { recall: () => undefined, decide: async () => ({ ...session, session: undefined }) },
     });
     const request = toRequest({ authorization: 'Bearer x', ...FOREIGN }, { method: 'POST' });
     expect(await check(request)).toMatchObject({ outcome: 'admitted' });
@@ -234,9 +234,12 @@ describe('a bearer', () => {
   it('is what its verifier says, asked with the token alone', async () => {
     const tokens: string[] = [];
     const { check } = createCheckUnderTest({
-      verifyBearer: async (token) => {
-        tokens.push(token);
-        return { outcome: 'refused', reason: 'bearer_not_accepted' };
+      bearer: {
+        recall: () => undefined,
+        decide: async (token) => {
+          tokens.push(token);
+          return { outcome: 'refused', reason: 'bearer_not_accepted' };
+        },
       },
     });
     expect(await check(toRequest(BEARER))).toMatchObject({ outcome: 'refused' });
@@ -251,15 +254,23 @@ describe('a bearer', () => {
         throw new Error('broken');
       },
     ],
-  ])('is undecided when its verifier %s', async (_, verifyBearer) => {
-    const { check, outages } = createCheckUnderTest({ verifyBearer });
-    expect(await check(toRequest(BEARER))).toMatchObject({ outcome: 'undecided' });
+  ] as const)('is undecided when its verifier %s', async (_, decide) => {
+    const bearer = { recall: () => undefined, decide };
+    const { check, outages } = createCheckUnderTest({ bearer });
+    expect(await check(toRequest(BEARER))).toEqual({
+      outcome: 'undecided',
+      reason: 'issuer_unavailable',
+      retryAfterSeconds: 1,
+    });
     expect(outages).toHaveLength(1);
   });
 
   it('that is ambiguous is refused before anything is asked', async () => {
     const { check } = createCheckUnderTest({
-      verifyBearer: async () => Promise.reject(new Error('asked')),
+      bearer: {
+        recall: () => undefined,
+        decide: async () => Promise.reject(new Error('asked')),
+      },
     });
     const headers = { authorization: 'Bearer a', 'core-authorization': 'Bearer b' };
     expect(check(toRequest(headers))).toEqual({

@@ -285,3 +285,13 @@ describe('a session cookie', () => {
     ).toEqual({ kind: 'session', values: ['v'] });
   });
 });
+
+describe('a service without sessions', () => {
+  const settings: CredentialSettings = { ...SETTINGS, sessionCookieName: undefined };
+
+  it('finds no credential in any cookie, and a bearer all the same', () => {
+    for (const cookie of ['core_session=x', 'undefined=x', '=x', '__Host-core_session=x'])
+      expect(read([['Cookie', cookie]], settings)).toEqual({ kind: 'none' });
+    expect(read([['Authorization', 'Bearer x']], settings)).toEqual({ kind: 'bearer', token: 'x' });
+  });
+});

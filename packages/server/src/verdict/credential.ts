@@ -18,7 +18,8 @@ export type Credential =
 
 /** Where credentials are looked for; fixed at start. */
 export interface CredentialSettings {
-  readonly sessionCookieName: string;
+  /** `undefined` where there are no sessions: cookies then count for nothing. */
+  readonly sessionCookieName: string | undefined;
   /** Names read for a bearer on each transport, lower case, the configured one first. */
   readonly bearerHeaders: { readonly http: readonly string[]; readonly grpc: readonly string[] };
 }
@@ -68,6 +69,7 @@ export function readCredential(request: CheckRequest, settings: CredentialSettin
   }
   if (token !== undefined) return { kind: 'bearer', token };
 
+  if (settings.sessionCookieName === undefined) return NONE;
   const values = readCookies(request.headers.cookie, settings.sessionCookieName);
   if (values.length === 0) return NONE;
   if (values.length === 1) return { kind: 'session', values };

@@ -47,6 +47,18 @@ describe('identity headers', () => {
     });
   });
 
+  it('and the record have the subject behind the prefix of its issuer; the principal has it as it is', () => {
+    const identity = prepareIdentity({ principal: PRINCIPAL, user: ADA, claims: {} }, [], 'idp:');
+    expect(headersOf(identity)).toMatchObject({ 'x-user-subject': 'idp:ada-subject' });
+    expect(identity).toMatchObject({
+      principal: PRINCIPAL,
+      user: { subject: 'idp:ada-subject' },
+    });
+    if (identity === 'claims_overflow') throw new Error(identity);
+    for (const body of [identity.body.camelCase, identity.body.snakeCase])
+      expect(JSON.parse(body)).toMatchObject({ subject: 'idp:ada-subject' });
+  });
+
   it('are all there when nothing is known, empty, so that a client’s own copy never survives', () => {
     const identity = prepare({ email: '', name: '' }, ['tenant_id', 'groups']);
     expect(headersOf(identity)).toMatchObject({

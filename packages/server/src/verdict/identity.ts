@@ -21,6 +21,8 @@ const IDENTITY_HEADERS_MAX_BYTES = 2_900;
  * Prepares an identity for the doors, once per session and not per request.
  *
  * @param claimHeaders - Claims of `user.additionalClaims` to send as `X-User-Claim-*`, from configuration.
+ * @param subjectPrefix - Put before the subject where backends see it, in header and record, so that the
+ *   same subject of two issuers is two people there too. The principal keeps it as the issuer gave it.
  *
  * @returns The identity, or `claims_overflow` when its headers would not fit a proxy's default
  *   buffer. Nothing is ever cut off: half a group list would be another authorisation.
@@ -32,10 +34,12 @@ export function prepareIdentity(
     readonly claims: Readonly<Record<string, JsonValue>>;
   },
   claimHeaders: readonly string[],
+  subjectPrefix = '',
 ): Identity | 'claims_overflow' {
-  const { principal, user, claims } = parts;
+  const { principal, claims } = parts;
+  const user = { ...parts.user, subject: subjectPrefix + parts.user.subject };
   const headers: HeaderPair[] = [
-    [IDENTITY_HEADERS.subject, encodeHeaderValue(principal.subject)],
+    [IDENTITY_HEADERS.subject, encodeHeaderValue(subjectPrefix + principal.subject)],
     [IDENTITY_HEADERS.issuer, encodeHeaderValue(principal.issuer)],
     [IDENTITY_HEADERS.identityType, principal.kind],
     [IDENTITY_HEADERS.email, encodeHeaderValue(user.email)],

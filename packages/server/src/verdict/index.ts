@@ -7,6 +7,23 @@
 export type { Admission, Answer, Denial } from '../answer/answer.ts';
 export { type BackendHeaderPolicy, selectBackendHeaders } from '../answer/backend-headers.ts';
 export { type CallerHints, type CallerKind, isBackground, tellCaller } from '../answer/caller.ts';
+export {
+  type BearerCheckOptions,
+  createBearerCheck,
+} from '../bearer/bearer-check.ts';
+export type {
+  BearerSettings,
+  IntrospectionSettings,
+  IssuerSettings,
+} from '../bearer/bearer-settings.ts';
+export type { TokenProblem } from '../bearer/jwt-verifier.ts';
 export { type BearerVerifier, type Check, type CheckDependencies, createCheck } from './check.ts';
 export type { CheckRequest } from './check-request.ts';
-export type { Admitted, RefusalReason, Refused, Undecided, Verdict } from './verdict.ts';
+export type {
+  Admitted,
+  RefusalReason,
+  Refused,
+  Undecided,
+  UndecidedReason,
+  Verdict,
+} from './verdict.ts';

@@ -13,8 +13,12 @@ export type RefusalReason =
   | 'session_expired'
   | 'ambiguous_credentials'
   | 'bearer_not_accepted'
+  | 'insufficient_scope'
   | 'cross_site'
   | 'not_allowed';
+
+/** Why nobody could tell. Stable, like {@link RefusalReason}. */
+export type UndecidedReason = 'store_unavailable' | 'issuer_unavailable';
 
 /** A verified identity, with what a backend is told about it. */
 export interface Identity {
@@ -58,7 +62,7 @@ export interface Refused {
 /** Nobody could tell. Never an admission, and never a sign-out. */
 export interface Undecided {
   readonly outcome: 'undecided';
-  readonly reason: 'store_unavailable';
+  readonly reason: UndecidedReason;
   readonly retryAfterSeconds: number;
 }
 

@@ -1,0 +1,80 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Home, makeHome } from './command.ts';
+
+let home: Home;
+beforeAll(() => {
+  home = makeHome();
+});
+afterAll(() => home.remove());
+
+const has = (shell: string): boolean => spawnSync(shell, ['-c', 'true']).status === 0;
+const script = async (shell: string): Promise<string> =>
+  (await home.run(['completion', shell])).stdout;
+
+describe('sallyport completion', () => {
+  /** What bash's own completion would offer for a command line that ends in its last word. */
+  async function completeInBash(words: readonly string[]): Promise<string[]> {
+    const test = `${await script('bash')}
+      COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')})
+      COMP_CWORD=$(( \${#COMP_WORDS[@]} - 1 ))
+      _sallyport 2>/dev/null
+      printf '%s\\n' "\${COMPREPLY[@]}"`;
+    const said = execFileSync('bash', ['--norc', '-c', test], { encoding: 'utf8' });
+    return said.split('\n').filter((line) => line !== '');
+  }
+
+  it.each([
+    [
+      ['sallyport', ''],
+      ['up', 'serve', 'login', 'logout', 'whoami', 'status', 'token', 'completion'],
+    ],
+    [
+      ['sallyport', 'log'],
+      ['login', 'logout'],
+    ],
+    [
+      ['sallyport', 'token', '--'],
+      ['--header', '--min-ttl', '--no-login', '--json', '--help'],
+    ],
+    [
+      ['sallyport', 'login', '--flow', ''],
+      ['auto', 'pkce', 'device'],
+    ],
+    [['sallyport', 'login', '--flow', 'd'], ['device']],
+    [
+      ['sallyport', 'completion', ''],
+      ['bash', 'zsh', 'fish'],
+    ],
+  ])('bash completes %j', async (words, expected) => {
+    expect(await completeInBash(words)).toEqual(expect.arrayContaining(expected));
+  });
+
+  it.each([
+    [['sallyport', 'zzz']],
+    [['sallyport', 'login', '--endpoint', '']],
+    [['sallyport', 'token', '--qr']],
+  ])('bash offers nothing for %j', async (words) => {
+    expect(await completeInBash(words)).toEqual([]);
+  });
+
+  it.skipIf(!has('zsh'))('zsh takes its script (needs zsh)', async () => {
+    const checked = spawnSync('zsh', ['-n'], { input: await script('zsh'), encoding: 'utf8' });
+    expect([checked.status, checked.stderr]).toEqual([0, '']);
+  });
+
+  it.skipIf(!has('fish'))('fish completes a command and an option (needs fish)', async () => {
+    const complete = (line: string): Promise<string> =>
+      script('fish').then((text) =>
+        execFileSync('fish', ['-c', `${text}\ncomplete -C '${line}'`], { encoding: 'utf8' }),
+      );
+    expect(await complete('sallyport log')).toContain('login');
+    expect(await complete('sallyport login --fl')).toContain('--flow');
+  });
+
+  it('--json holds the same script', async () => {
+    const { stdout } = await home.run(['completion', 'bash', '--json']);
+    const json = JSON.parse(stdout) as { shell: string; script: string };
+    expect(json).toEqual({ shell: 'bash', script: await script('bash') });
+  });
+});

@@ -1,0 +1,72 @@
+import { createServer, type Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Home, makeHome } from './command.ts';
+import { type FakePlatform, startFakePlatform } from './fake-platform.ts';
+
+let home: Home;
+let platform: FakePlatform;
+let proxy: string;
+let lines: string[];
+let stopProxy: () => Promise<void>;
+beforeEach(async () => {
+  home = makeHome();
+  platform = await startFakePlatform();
+  platform.pollsUntilConfirmed = 0;
+  lines = [];
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.once('data', (chunk: Buffer) => {
+      lines.push(chunk.toString('latin1').split('\r\n')[0] ?? '');
+      socket.end('HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\nconnection: close\r\n\r\n');
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  proxy = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+  stopProxy = () =>
+    new Promise((resolve) => {
+      server.close(() => resolve());
+      for (const socket of sockets) socket.destroy();
+    });
+});
+afterEach(async () => {
+  await stopProxy();
+  await platform.close();
+  home.remove();
+});
+
+describe('Proxies of the environment', () => {
+  it('are used for a platform elsewhere', async () => {
+    const { code } = await home.run(['token', '--endpoint', 'https://platform.example.com'], {
+      HTTPS_PROXY: proxy,
+    });
+    expect(code).toBe(5);
+    expect(lines.join()).toContain('CONNECT platform.example.com:443');
+  });
+
+  it('are not used for this machine', async () => {
+    const login = ['login', '--endpoint', platform.url, '--flow', 'device'];
+    const { code } = await home.run(login, { HTTPS_PROXY: proxy, HTTP_PROXY: proxy });
+    expect([code, lines]).toEqual([0, []]);
+  });
+});
+
+describe('Certificates', () => {
+  it.each([
+    ['nosuch.pem', 'no such file'],
+    ['.', 'a file that cannot be read'],
+    [new URL(import.meta.url).pathname, 'no certificate'],
+  ])('--ca-file %s is refused by name: %s', async (path, found) => {
+    const { code, stderr } = await home.run([
+      'token',
+      '--endpoint',
+      'https://platform.example.com',
+      '--ca-file',
+      path,
+    ]);
+    expect(code).toBe(1);
+    expect(stderr).toContain(found);
+  });
+});

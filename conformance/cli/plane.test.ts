@@ -1,0 +1,115 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { Browser } from '../wire/browser.ts';
+import { exchange } from '../wire/exchange.ts';
+import { type Plane, startPlane } from '../wire/platform.ts';
+import { holdRedirectPort, REDIRECT_PORT } from '../wire/redirect-port.ts';
+import { type Home, makeHome } from './command.ts';
+import { browserCommand, readRecord } from './scripted-browser.ts';
+
+let plane: Plane;
+let giveBack: () => Promise<void>;
+let home: Home;
+let record: string;
+let browser: string;
+beforeAll(async () => {
+  giveBack = await holdRedirectPort();
+  plane = await startPlane();
+}, 300_000);
+afterAll(async () => {
+  await plane.stop();
+  await giveBack();
+});
+beforeEach(() => {
+  home = makeHome();
+  record = join(home.path, 'record');
+  browser = browserCommand(record, 'ada', join(plane.state, 'idp', 'passwords'));
+});
+afterEach(() => home.remove());
+
+describe('Against the whole plane', () => {
+  it('login learns client ID and redirect URI, opens the browser, exchanges the code, keeps the tokens', async () => {
+    const { code, stderr } = await home.run([
+      'login',
+      '--endpoint',
+      plane.url,
+      '--browser',
+      browser,
+    ]);
+    expect([code, stderr]).toEqual([0, expect.stringContaining('as Ada Lovelace')]);
+    const opened = new URL(readRecord(record)[0]?.argv?.at(-1) ?? '');
+    expect(opened.origin).toBe(plane.issuer);
+    expect(opened.searchParams.get('client_id')).toBe('sallyport-cli');
+    expect(opened.searchParams.get('redirect_uri')).toBe(
+      `http://localhost:${REDIRECT_PORT}/callback`,
+    );
+    expect(opened.searchParams.get('scope')).toBe('all');
+    expect(opened.searchParams.get('code_challenge_method')).toBe('S256');
+    expect(readRecord(record)[1]?.url).toMatch(
+      new RegExp(`^http://localhost:${REDIRECT_PORT}/callback\\?`),
+    );
+  });
+
+  it('the token enters in core-authorization, and nobody does without it', async () => {
+    await home.run(['login', '--endpoint', plane.url, '--browser', browser]);
+    const { stdout } = await home.run(['token', '--header']);
+    const [name = '', value = ''] = stdout.trimEnd().split(': ');
+    expect(name).toBe('core-authorization');
+    expect((await exchange(`${plane.url}/me`, { headers: { [name]: value } })).status).toBe(200);
+    expect((await exchange(`${plane.url}/me`)).status).toBe(401);
+    expect((await home.run(['whoami'])).stdout).toContain('Ada Lovelace <ada@example.test>');
+  });
+
+  it('after logout nobody is signed in', async () => {
+    await home.run(['login', '--endpoint', plane.url, '--browser', browser]);
+    expect((await home.run(['logout'])).code).toBe(0);
+    expect((await home.run(['token', '--no-login'])).code).toBe(4);
+    expect((await home.run(['status'])).code).toBe(4);
+  });
+
+  it('login with a device code that is confirmed on another device', async () => {
+    const under = home.start(['login', '--endpoint', plane.url, '--flow', 'device']);
+    const said = await under.says('waiting until the code');
+    const url = /^ {2}(http\S+)$/m.exec(said)?.[1] ?? '';
+    const person = new Browser();
+    let page = await person.visit(url);
+    const fields = { login: 'grace', password: plane.password('grace') };
+    for (let steps = 0; steps < 4 && /<form/i.test(page.body); steps += 1)
+      page = await person.submit(page, fields);
+    const { code, stderr } = await under.ended;
+    expect([code, stderr]).toEqual([0, expect.stringContaining('as Grace Hopper')]);
+  });
+
+  it('over TLS with the certificate authority that is named, and not without it', async () => {
+    const url = plane.url.replace('http:', 'https:');
+    const login = ['login', '--endpoint', url, '--browser', browser];
+    const refused = await home.run(login);
+    expect(refused.code).toBe(5);
+    const caFile = join(plane.state, 'tls', 'ca.pem');
+    const trusted = await home.run([...login, '--ca-file', caFile]);
+    expect([trusted.code, trusted.stderr]).toEqual([0, expect.stringContaining('Ada Lovelace')]);
+    expect(readFileSync(join(home.path, '.config/sallyport/config.yaml'), 'utf8')).toContain(
+      caFile,
+    );
+    expect((await home.run(['whoami'])).code).toBe(0);
+  });
+
+  it("credentials of a service app need nobody, and are an application's", async () => {
+    const secret = readFileSync(join(plane.state, 'idp', 'service-client-secret'), 'utf8');
+    const environment = {
+      CI: 'true',
+      CORE_CREDENTIALS_CLIENT_ID: 'sallyport-service',
+      CORE_CREDENTIALS_CLIENT_SECRET: secret.trimEnd(),
+      CORE_CREDENTIALS_AUTH_MODE: 'basic',
+    };
+    const { code, stdout } = await home.run(
+      ['whoami', '--json', '--endpoint', plane.url],
+      environment,
+    );
+    expect([code, JSON.parse(stdout)]).toEqual([
+      0,
+      expect.objectContaining({ account: expect.objectContaining({ kind: 'app' }) }),
+    ]);
+  });
+});

@@ -1,0 +1,190 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { startAttackerIdp } from '../wire/attacker-idp.ts';
+import { exchange } from '../wire/exchange.ts';
+import { callGrpc } from '../wire/grpc.ts';
+import { type Service, startService, WEB_CLIENT_ID } from '../wire/platform.ts';
+import { callConnect } from '../wire/rpc.ts';
+
+const METADATA = '/flyteidl2.auth.AuthMetadataService/GetOAuth2Metadata';
+const CONFIG = '/flyteidl2.auth.AuthMetadataService/GetPublicClientConfig';
+const REST = '/.well-known/oauth-authorization-server';
+const UNAVAILABLE = 14;
+
+/** How each way to ask is answered. */
+async function answers(service: Service): Promise<readonly [number, number, number]> {
+  const rest = await exchange(service.url + REST);
+  const grpc = await callGrpc(service.url + METADATA);
+  const connect = await callConnect(service.url + METADATA);
+  return [rest.status, grpc.status, connect.status];
+}
+
+const KNOWN = [200, 0, 200] as const;
+const UNKNOWN = [503, UNAVAILABLE, 503] as const;
+
+function keptFile(service: Service): string {
+  const folder = join(service.state, 'metadata');
+  return join(folder, readdirSync(folder)[0] ?? '');
+}
+
+/** Starts, waits until the document is kept, and ends again; the IdP is down then. */
+async function startOnceAndStop(): Promise<Service> {
+  const service = await startService();
+  onTestFinished(() => service.stop());
+  await expect.poll(() => readdirSync(join(service.state, 'metadata'))).toHaveLength(1);
+  await service.running.stop();
+  await service.idp.goDown();
+  return service;
+}
+
+async function restarted(service: Service): Promise<Service> {
+  const again = await service.restart();
+  onTestFinished(async () => void (await again.running.stop()));
+  return again;
+}
+
+describe('While the IdP is down', () => {
+  it('at start, discovery is unavailable with a hint when to ask again, and never an internal error', async () => {
+    const idp = await startAttackerIdp(WEB_CLIENT_ID);
+    await idp.goDown();
+    const service = await startService({}, [], {}, idp);
+    onTestFinished(() => service.stop());
+    expect(await answers(service)).toEqual(UNKNOWN);
+    const rest = await exchange(service.url + REST);
+    expect(rest.headers['content-type']).toBe('application/problem+json');
+    expect(Number(rest.headers['retry-after'])).toBeGreaterThan(0);
+    const grpc = await callGrpc(service.url + METADATA);
+    expect({ ...grpc.headers, ...grpc.trailers }).toHaveProperty('grpc-retry-pushback-ms');
+    expect(JSON.parse((await callConnect(service.url + METADATA)).body)).toMatchObject({
+      code: 'unavailable',
+    });
+  });
+
+  it('at start, GetPublicClientConfig is answered all the same', async () => {
+    const idp = await startAttackerIdp(WEB_CLIENT_ID);
+    await idp.goDown();
+    const service = await startService({}, [], {}, idp);
+    onTestFinished(() => service.stop());
+    expect((await callGrpc(service.url + CONFIG)).status).toBe(0);
+    expect((await callConnect(service.url + CONFIG)).status).toBe(200);
+    expect((await exchange(`${service.url}/config/v1/flyte_client`)).status).toBe(200);
+  });
+
+  it('discovery recovers by itself once the IdP is back', async () => {
+    const idp = await startAttackerIdp(WEB_CLIENT_ID);
+    await idp.goDown();
+    const service = await startService({}, [], {}, idp);
+    onTestFinished(() => service.stop());
+    expect(await answers(service)).toEqual(UNKNOWN);
+    await idp.comeUp();
+    await expect.poll(() => answers(service), { timeout: 20_000 }).toEqual(KNOWN);
+  });
+
+  it('later, discovery answers what it knows', async () => {
+    const service = await startService();
+    onTestFinished(() => service.stop());
+    await expect.poll(() => answers(service), { timeout: 10_000 }).toEqual(KNOWN);
+    await service.idp.goDown();
+    expect(await answers(service)).toEqual(KNOWN);
+  });
+
+  it('after a restart, discovery answers from the kept document', async () => {
+    const service = await restarted(await startOnceAndStop());
+    expect(await answers(service)).toEqual(KNOWN);
+  });
+
+  it('the kept document is the owner’s alone, and holds no key', async () => {
+    const service = await startOnceAndStop();
+    expect(statSync(keptFile(service)).mode & 0o777).toBe(0o600);
+    expect(readFileSync(keptFile(service), 'utf8')).not.toMatch(/"(?:keys|jwks|n|k|d)":/);
+  });
+
+  it.each<readonly [string, (file: string) => void]>([
+    [
+      'of another issuer',
+      (file) =>
+        writeFileSync(file, readFileSync(file, 'utf8').replaceAll('127.0.0.1', 'localhost')),
+    ],
+    [
+      'older than a day',
+      (file) => {
+        const kept = JSON.parse(readFileSync(file, 'utf8')) as { fetchedAt: number };
+        writeFileSync(file, JSON.stringify({ ...kept, fetchedAt: kept.fetchedAt - 86_400_001 }));
+      },
+    ],
+    [
+      'with keys inlined',
+      (file) => {
+        const kept = JSON.parse(readFileSync(file, 'utf8')) as { document: object };
+        writeFileSync(file, JSON.stringify({ ...kept, document: { ...kept.document, jwks: {} } }));
+      },
+    ],
+    ['that is damaged', (file) => writeFileSync(file, '{"version":1')],
+  ])('a kept document %s is not used, and the log says so', async (_, change) => {
+    const stopped = await startOnceAndStop();
+    change(keptFile(stopped));
+    const service = await restarted(stopped);
+    expect(await answers(service)).toEqual(UNKNOWN);
+    expect(service.running.stderr()).toContain('kept_metadata_ignored');
+  });
+});
+
+describe('An IdP whose document is not to be believed', () => {
+  it.each<readonly [string, Readonly<Record<string, unknown>>]>([
+    ['names another issuer', { issuer: 'https://evil.example' }],
+    ['names its issuer with a slash more', { issuer: undefined }],
+    ['names a token endpoint off https', { token_endpoint: 'http://evil.example/token' }],
+    ['names no token endpoint', { token_endpoint: undefined }],
+    ['is larger than any document', { padding: 'x'.repeat(1_100_000) }],
+  ])('because it %s gives no discovery', async (_, metadata) => {
+    const idp = await startAttackerIdp(WEB_CLIENT_ID);
+    idp.metadata =
+      'issuer' in metadata && metadata['issuer'] === undefined
+        ? { issuer: `${idp.issuer}/` }
+        : metadata;
+    const service = await startService({}, [], {}, idp);
+    onTestFinished(() => service.stop());
+    expect(await answers(service)).toEqual(UNKNOWN);
+    expect((await exchange(service.url + REST)).body).not.toContain('evil.example');
+  });
+
+  it('because it redirects gives no discovery, and the redirect is not followed', async () => {
+    const asked: string[] = [];
+    const server = createServer((req, res) => {
+      asked.push(req.url ?? '');
+      res.writeHead(302, { location: '/elsewhere' }).end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const service = await startService({ OIDC_BASE_URL: issuer });
+    onTestFinished(() => service.stop());
+    expect(await answers(service)).toEqual(UNKNOWN);
+    expect(asked).not.toContain('/elsewhere');
+  });
+
+  it('because it never answers holds nobody up for longer than a few seconds', async () => {
+    const idp = await startAttackerIdp(WEB_CLIENT_ID);
+    idp.stalled.add('/.well-known/openid-configuration');
+    const service = await startService({}, [], {}, idp);
+    onTestFinished(() => service.stop());
+    expect((await callGrpc(service.url + METADATA)).status).toBe(UNAVAILABLE);
+    expect((await callGrpc(service.url + CONFIG)).status).toBe(0);
+  });
+
+  it('with members nobody knows gives discovery without them', async () => {
+    const idp = await startAttackerIdp(WEB_CLIENT_ID);
+    idp.metadata = { jwks: { keys: [{ kty: 'oct', k: 'canary-key' }] }, x_internal: 'canary-key' };
+    const service = await startService({}, [], {}, idp);
+    onTestFinished(() => service.stop());
+    await expect.poll(() => answers(service), { timeout: 10_000 }).toEqual(KNOWN);
+    expect((await exchange(service.url + REST)).body).not.toContain('canary-key');
+    expect(readFileSync(keptFile(service), 'utf8')).not.toContain('canary-key');
+  });
+});

@@ -1,0 +1,119 @@
+import { request as httpRequest } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { accessToken, BEARER_HEADER } from '../wire/bearer.ts';
+import { Browser } from '../wire/browser.ts';
+import { exchange } from '../wire/exchange.ts';
+import { callGrpc } from '../wire/grpc.ts';
+import { type Service, startService } from '../wire/platform.ts';
+
+let service: Service;
+let cookie: string;
+beforeAll(async () => {
+  service = await startService();
+  const browser = new Browser();
+  await service.signIn(browser);
+  cookie = `core_session=${browser.cookie('localhost', 'core_session')}`;
+});
+afterAll(() => service.stop());
+
+const USER_INFO = '/flyteidl2.auth.IdentityService/UserInfo';
+const token = (claims: object = {}) => accessToken(service.idp, service.url, claims);
+const me = (headers: Readonly<Record<string, string | readonly string[]>>) =>
+  exchange(`${service.url}/me`, { headers });
+const userInfo = (headers: Readonly<Record<string, string>>) =>
+  callGrpc(service.url + USER_INFO, { headers });
+
+describe('A bearer decides alone', () => {
+  it('a good bearer is who the caller is, whatever cookie stands beside it', async () => {
+    const answer = await me({ [BEARER_HEADER]: `Bearer ${await token({ sub: 'robot' })}`, cookie });
+    expect([answer.status, answer.headers['x-user-subject']]).toEqual([200, 'robot']);
+  });
+
+  it('a bad bearer is refused beside a good cookie', async () => {
+    expect((await me({ cookie })).status).toBe(200);
+    expect((await me({ cookie, [BEARER_HEADER]: 'Bearer bad' })).status).toBe(401);
+    expect((await userInfo({ cookie, [BEARER_HEADER]: 'Bearer bad' })).status).toBe(16);
+  });
+
+  it('a bearer without the scope is forbidden beside a good cookie', async () => {
+    const bearer = `Bearer ${await token({ scope: 'other' })}`;
+    expect((await me({ cookie, [BEARER_HEADER]: bearer })).status).toBe(403);
+  });
+
+  it('another scheme and an empty value count as absent', async () => {
+    for (const value of ['Basic YTpi', '', 'Bearer', 'Bearer ', 'Digest x']) {
+      expect((await me({ cookie, [BEARER_HEADER]: value })).status, value).toBe(200);
+      expect((await me({ [BEARER_HEADER]: value })).status, value).toBe(401);
+    }
+  });
+});
+
+describe('Two bearers are no bearer', () => {
+  it('the same one in both headers is admitted', async () => {
+    const bearer = `Bearer ${await token()}`;
+    expect((await me({ [BEARER_HEADER]: bearer, authorization: bearer })).status).toBe(200);
+    expect((await userInfo({ [BEARER_HEADER]: bearer, authorization: bearer })).status).toBe(0);
+  });
+
+  it('two different good ones are ambiguous on HTTP and gRPC', async () => {
+    const one = `Bearer ${await token()}`;
+    const other = `Bearer ${await token({ sub: 'grace' })}`;
+    const answer = await me({ [BEARER_HEADER]: one, authorization: other });
+    expect([answer.status, JSON.parse(answer.body).reason]).toEqual([401, 'ambiguous_credentials']);
+    expect((await userInfo({ [BEARER_HEADER]: one, authorization: other })).status).toBe(16);
+  });
+
+  it('a repeated header is ambiguous, even with the same value', async () => {
+    const bearer = `Bearer ${await token()}`;
+    expect(await meWithRawHeaders([BEARER_HEADER, bearer, BEARER_HEADER, bearer])).toBe(401);
+    expect(await meWithRawHeaders([BEARER_HEADER, bearer])).toBe(200);
+  });
+});
+
+describe('The scheme is matched without regard to case', () => {
+  it.each(['bearer', 'BEARER', 'Bearer'])('%s', async (scheme) => {
+    expect((await me({ [BEARER_HEADER]: `${scheme} ${await token()}` })).status).toBe(200);
+    expect((await me({ [BEARER_HEADER]: `${scheme} nothing` })).status).toBe(401);
+  });
+});
+
+describe('Audiences', () => {
+  it('the in-cluster addresses of the admin service are audiences, with and without the port', async () => {
+    const inCluster = await startService({}, [], {}, undefined, [
+      'auth:',
+      '  authorizedUris:',
+      '    - http://core-admin:80',
+      '    - http://core-admin.cloud-cp.svc.cluster.local:80',
+    ]);
+    const status = async (aud: string) => {
+      const bearer = await accessToken(inCluster.idp, inCluster.url, { aud });
+      return (
+        await exchange(`${inCluster.url}/me`, { headers: { [BEARER_HEADER]: `Bearer ${bearer}` } })
+      ).status;
+    };
+    expect(await status('http://core-admin:80')).toBe(200);
+    expect(await status('http://core-admin')).toBe(200);
+    expect(await status('http://core-admin.cloud-cp.svc.cluster.local:80')).toBe(200);
+    expect(await status('http://core-admin:81')).toBe(401);
+    expect(await status('https://core-admin')).toBe(401);
+    expect(await status('http://core-admin.other.svc.cluster.local:80')).toBe(401);
+    await inCluster.stop();
+  });
+});
+
+/** Names and values as they are to stand on the wire, repetitions included. */
+function meWithRawHeaders(headers: readonly string[]): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  const { port, host } = new URL(service.url);
+  const request = httpRequest({ host: '127.0.0.1', port, path: '/me', agent: false });
+  request.on('error', reject);
+  request.on('response', (response) => {
+    response.resume();
+    resolve(response.statusCode ?? 0);
+  });
+  request.setHeader('host', host);
+  for (let index = 0; index < headers.length; index += 2)
+    request.appendHeader(headers[index] ?? '', headers[index + 1] ?? '');
+  request.end();
+  return promise;
+}

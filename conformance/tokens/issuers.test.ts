@@ -1,0 +1,188 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type AttackerIdp, startAttackerIdp } from '../wire/attacker-idp.ts';
+import { accessToken, BEARER_HEADER } from '../wire/bearer.ts';
+import { Browser } from '../wire/browser.ts';
+import { exchange, type Received } from '../wire/exchange.ts';
+import { rs256 } from '../wire/forge.ts';
+import { callGrpc } from '../wire/grpc.ts';
+import { type Service, startService, WEB_CLIENT_ID } from '../wire/platform.ts';
+
+const USER_INFO = '/flyteidl.service.IdentityService/UserInfo';
+
+const me = (service: Service, bearer: string): Promise<Received> =>
+  exchange(`${service.url}/me`, { headers: { [BEARER_HEADER]: `Bearer ${bearer}` } });
+const grpcStatus = async (service: Service, bearer: string): Promise<number> =>
+  (
+    await callGrpc(service.url + USER_INFO, {
+      headers: { [BEARER_HEADER]: `Bearer ${bearer}` },
+    })
+  ).status;
+
+describe('Tokens of two issuers', () => {
+  let service: Service;
+  let other: AttackerIdp;
+  beforeAll(async () => {
+    other = await startAttackerIdp('nobody');
+    service = await startService({}, [], {}, undefined, [
+      'bearer:',
+      '  subjectPrefix: "first:"',
+      '  issuers:',
+      `    - issuer: ${other.issuer}`,
+      '      subjectPrefix: "second:"',
+    ]);
+  });
+  afterAll(async () => {
+    await service.stop();
+    await other.close();
+  });
+
+  it('each is admitted with its own key, as a principal of its own', async () => {
+    const subjects = [];
+    for (const idp of [service.idp, other]) {
+      const answer = await me(service, await accessToken(idp, service.url));
+      subjects.push([
+        answer.status,
+        answer.headers['x-user-subject'],
+        answer.headers['x-user-issuer'],
+        JSON.parse(answer.body).subject,
+      ]);
+    }
+    expect(subjects).toEqual([
+      [200, 'first:ada', service.idp.issuer, 'first:ada'],
+      [200, 'second:ada', other.issuer, 'second:ada'],
+    ]);
+  });
+
+  it('the sign-in of the first issuer gives the same principal as its tokens', async () => {
+    const browser = new Browser();
+    await service.signIn(browser);
+    const cookie = `core_session=${browser.cookie('localhost', 'core_session')}`;
+    const answer = await exchange(`${service.url}/me`, { headers: { cookie } });
+    expect(answer.headers['x-user-subject']).toBe('first:ada');
+  });
+
+  it("one issuer's key on the other's claims is refused on HTTP and gRPC", async () => {
+    const crossed = [
+      await accessToken(service.idp, service.url, {}, {}, rs256(other.signingKey)),
+      await accessToken(other, service.url, {}, {}, rs256(service.idp.signingKey)),
+      await accessToken(other, service.url, { iss: service.idp.issuer }),
+    ];
+    for (const bearer of crossed) {
+      expect((await me(service, bearer)).status).toBe(401);
+      expect(await grpcStatus(service, bearer)).toBe(16);
+    }
+  });
+
+  it('without a prefix for each, two issuers are a start error that names the key', async () => {
+    const failure = await startService({}, [], {}, undefined, [
+      'bearer:',
+      '  issuers:',
+      `    - issuer: ${other.issuer}`,
+    ]).then(
+      () => 'it started',
+      (error: unknown) => String(error),
+    );
+    expect(failure).toContain('subjectPrefix');
+  });
+});
+
+describe('externalAuthServer.baseUrl and userAuth.openId.baseUrl may differ', () => {
+  let service: Service;
+  let apps: AttackerIdp;
+  beforeAll(async () => {
+    apps = await startAttackerIdp('nobody');
+    service = await startService({}, [], {}, undefined, [
+      'auth:',
+      '  appAuth:',
+      '    externalAuthServer:',
+      `      baseUrl: ${apps.issuer}`,
+      'bearer:',
+      '  subjectPrefix: "apps:"',
+    ]);
+  });
+  afterAll(async () => {
+    await service.stop();
+    await apps.close();
+  });
+
+  it('metadata and bearer follow the first', async () => {
+    const metadata = await exchange(`${service.url}/.well-known/oauth-authorization-server`);
+    expect(JSON.parse(metadata.body).token_endpoint).toBe(`${apps.issuer}/token`);
+    expect((await me(service, await accessToken(apps, service.url))).status).toBe(200);
+    expect((await me(service, await accessToken(service.idp, service.url))).status).toBe(401);
+  });
+
+  it('sign-in and openid-configuration follow the second', async () => {
+    const login = await exchange(`${service.url}/login`);
+    expect(login.location).toMatch(new RegExp(`^${service.idp.issuer}/authorize\\?`));
+    const document = await exchange(`${service.url}/.well-known/openid-configuration`);
+    expect(JSON.parse(document.body).issuer).toBe(service.idp.issuer);
+  });
+});
+
+describe('Keys of an issuer', () => {
+  it('a flood of unknown key ids causes one fetch of the key set in its cool-down', async () => {
+    const service = await startService();
+    expect((await me(service, await accessToken(service.idp, service.url))).status).toBe(200);
+    const before = service.idp.counts.jwks;
+    for (let index = 0; index < 50; index += 1) {
+      const bearer = await accessToken(service.idp, service.url, {}, { kid: `k${index + 2}` });
+      expect((await me(service, bearer)).status).toBe(401);
+    }
+    expect(service.idp.counts.jwks - before).toBeLessThanOrEqual(1);
+    await service.stop();
+  });
+
+  it('tokens are verified while the issuer is down, and refused as before', async () => {
+    const service = await startService();
+    expect((await me(service, await accessToken(service.idp, service.url))).status).toBe(200);
+    await service.idp.goDown();
+    const fresh = await accessToken(service.idp, service.url, { jti: 'made during the outage' });
+    expect((await me(service, fresh)).status).toBe(200);
+    const forged = await accessToken(service.idp, service.url, {}, { alg: 'none' });
+    expect((await me(service, forged)).status).toBe(401);
+    await service.stop();
+  });
+
+  it('without keys nobody can tell: 503 and UNAVAILABLE, never an admission, and it mends itself', async () => {
+    const idp = await startAttackerIdp(WEB_CLIENT_ID);
+    await idp.goDown();
+    const service = await startService({}, [], {}, idp);
+    const bearer = await accessToken(idp, service.url);
+    const answer = await me(service, bearer);
+    expect([answer.status, JSON.parse(answer.body).reason]).toEqual([503, 'issuer_unavailable']);
+    expect(answer.headers['retry-after']).toMatch(/^\d+$/);
+    expect(await grpcStatus(service, bearer)).toBe(14);
+    await idp.comeUp();
+    const seen = idp.nextRequest('/jwks');
+    let last = await me(service, bearer);
+    while (last.status === 503) last = await me(service, bearer);
+    await seen;
+    expect(last.status).toBe(200);
+    await service.stop();
+  });
+});
+
+describe('Access rules stand on bearers too', () => {
+  it('with client ids, other applications and none of the people are kept out', async () => {
+    const service = await startService({}, [], {}, undefined, ['access:', '  clientIds: [robot]']);
+    const app = (id: string) =>
+      accessToken(service.idp, service.url, { sub: id, client_id: id, scope: 'all' });
+    expect((await me(service, await app('robot'))).status).toBe(200);
+    expect((await me(service, await app('other'))).status).toBe(403);
+    expect(await grpcStatus(service, await app('other'))).toBe(7);
+    expect((await me(service, await accessToken(service.idp, service.url))).status).toBe(200);
+    await service.stop();
+  });
+
+  it('with groups, an application enters only by its client id', async () => {
+    const service = await startService({}, [], {}, undefined, ['access:', '  groups: [staff]']);
+    const bearer = (claims: object) => accessToken(service.idp, service.url, claims);
+    expect((await me(service, await bearer({ groups: ['staff'] }))).status).toBe(200);
+    expect((await me(service, await bearer({ groups: ['guests'] }))).status).toBe(403);
+    expect((await me(service, await bearer({ sub: 'robot', client_id: 'robot' }))).status).toBe(
+      403,
+    );
+    await service.stop();
+  });
+});

@@ -1,0 +1,80 @@
+/**
+ * A desktop session's keyring of its own: a bus and GNOME's keyring daemon, unlocked, in a folder.
+ *
+ * @module
+ */
+
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+
+/** A running Secret Service. */
+export interface SecretService {
+  /** For `DBUS_SESSION_BUS_ADDRESS`. */
+  readonly busAddress: string;
+  stop(): Promise<void>;
+}
+
+/** Starts both; the keyring's password is empty of meaning, its folder goes with it. */
+export async function startSecretService(
+  dbusDaemon: string,
+  keyringDaemon: string,
+): Promise<SecretService> {
+  const folder = mkdtempSync(join(tmpdir(), 'sallyport-keyring-'));
+  const bus = spawn(dbusDaemon, ['--session', '--nofork', '--print-address'], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const busAddress = await firstLine(bus);
+  const environment = {
+    PATH: process.env['PATH'],
+    HOME: folder,
+    XDG_RUNTIME_DIR: folder,
+    DBUS_SESSION_BUS_ADDRESS: busAddress,
+  };
+  const keyring = spawn(keyringDaemon, ['--foreground', '--unlock', '--components=secrets'], {
+    env: environment,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  keyring.stdin?.end('password of this test');
+  while (!(await hasSecrets(busAddress)))
+    if (keyring.exitCode !== null) throw new Error('the keyring daemon ended');
+  return {
+    busAddress,
+    async stop() {
+      for (const child of [keyring, bus]) await end(child);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+const run = promisify(execFile);
+
+/** Whether somebody on the bus keeps secrets by now. */
+async function hasSecrets(busAddress: string): Promise<boolean> {
+  const { stdout } = await run('dbus-send', [
+    `--bus=${busAddress}`,
+    '--print-reply',
+    '--dest=org.freedesktop.DBus',
+    '/org/freedesktop/DBus',
+    'org.freedesktop.DBus.NameHasOwner',
+    'string:org.freedesktop.secrets',
+  ]);
+  return stdout.includes('boolean true');
+}
+
+async function firstLine(child: ChildProcess): Promise<string> {
+  if (child.stdout === null) throw new Error('its output is not piped');
+  const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
+  return line;
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill();
+  await ended;
+}

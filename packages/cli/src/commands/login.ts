@@ -1,0 +1,186 @@
+/**
+ * `sallyport login`: a person signs in, and the tokens are kept.
+ *
+ * @module
+ */
+
+import { accept, type Result, refuse } from '@sallyport/protocol';
+import { type Account, askAccount, describeAccount } from '../login/account.ts';
+import { type BrowserCommand, parseBrowserCommand } from '../login/browser.ts';
+import type { RequestedFlow } from '../login/flow.ts';
+import type { Interruption } from '../login/interruption.ts';
+import { openPlatform } from '../login/open-platform.ts';
+import type { Learned, Platform } from '../login/platform.ts';
+import { type ExitCode, type Failure, reportFailure, toFailure } from '../login/report.ts';
+import { type SavedProfile, saveProfile } from '../login/save-profile.ts';
+import { signIn } from '../login/sign-in-here.ts';
+import { nameSources, type PlatformOptions, readSources } from '../login/sources.ts';
+import { EXIT, type Stdio } from '../stdio.ts';
+
+/** Options of the command line. */
+export interface LoginOptions extends PlatformOptions {
+  readonly flow: RequestedFlow;
+  /** A command; `false` with `--no-browser`. */
+  readonly browser?: string | boolean;
+  /** A duration as text. */
+  readonly timeout?: string;
+  readonly qr?: boolean;
+}
+
+/**
+ * Signs in. With `--endpoint` the profile is written too, once the sign-in has gone through.
+ *
+ * With credentials of an application configured there is nobody to sign in: they are tried instead.
+ */
+export async function login(
+  options: LoginOptions,
+  stdio: Stdio,
+  interruption: Interruption,
+): Promise<ExitCode> {
+  const isJson = options.json === true;
+  const outcome = await signInWith(options, stdio, interruption);
+  if (!outcome.ok) return reportFailure(outcome.error, isJson, stdio);
+  const { platform, account, flow, expiresAt, isRenewable, saved } = outcome.value;
+  const until = expiresAt === undefined ? null : new Date(expiresAt).toISOString();
+  if (isJson) {
+    stdio.out(
+      JSON.stringify({
+        ok: true,
+        profile: saved?.name ?? platform.profile.name,
+        endpoint: platform.endpoint,
+        flow,
+        account: account.ok ? account.value : null,
+        expires_at: until,
+        refreshable: isRenewable,
+        ...(account.ok ? {} : { account_error: account.error.error }),
+      }),
+    );
+    return EXIT.ok;
+  }
+  const who = account.ok ? describeAccount(account.value) : 'unknown account';
+  stdio.error(`Signed in to ${platform.endpoint} as ${who}.`);
+  if (!account.ok) stdio.error(`  The platform did not say who: ${account.error.description}`);
+  if (until !== null) {
+    const renewal = isRenewable ? '; renewed by itself after that' : '';
+    stdio.error(`The token is valid until ${until}${renewal}.`);
+  }
+  if (saved !== undefined) {
+    stdio.error(`Profile "${saved.name}" written to ${saved.path}.`);
+    if (!saved.isSelectedByItself)
+      stdio.error(`  Use it with --profile ${saved.name} or SALLYPORT_PROFILE=${saved.name}.`);
+  }
+  return EXIT.ok;
+}
+
+interface Outcome {
+  readonly platform: Platform;
+  readonly account: Result<Account, Failure>;
+  readonly flow: string;
+  readonly expiresAt: number | undefined;
+  readonly isRenewable: boolean;
+  readonly saved: SavedProfile | undefined;
+}
+
+async function signInWith(
+  options: LoginOptions,
+  stdio: Stdio,
+  interruption: Interruption,
+): Promise<Result<Outcome, Failure>> {
+  const { signal } = interruption;
+  const browser = readBrowser(options.browser);
+  if (!browser.ok) return browser;
+  const sources = readSources(options, process.env);
+  const opened = await openPlatform(sources, stdio, {
+    ...(options.timeout === undefined ? {} : { timeout: options.timeout }),
+    // A flow that is named is a person's, whatever credentials lie around.
+    ...(options.flow === 'auto' ? {} : { isPersonal: true }),
+  });
+  if (!opened.ok) return opened;
+  const platform = opened.value;
+  for (const warning of platform.warnings) stdio.error(`warning: ${warning}`);
+  const learned = await platform.learn(signal);
+  if (!platform.isPersonal) return tryCredentials(platform, learned, stdio, signal);
+  const signedIn = await signIn(
+    platform,
+    learned,
+    {
+      flow: options.flow,
+      ...(browser.value === undefined ? {} : { browser: browser.value }),
+      ...(options.qr === true ? { qr: true } : {}),
+    },
+    stdio,
+    interruption,
+  );
+  if (!signedIn.ok) return signedIn;
+  const { tokens, flow } = signedIn.value;
+  const saved = options.endpoint === undefined ? undefined : saveProfile(sources, platform);
+  await platform.recollect(
+    learned,
+    saved === undefined
+      ? []
+      : [
+          nameSources(sources, {}, saved.text),
+          nameSources(sources, { profile: saved.name }, saved.text),
+        ].slice(saved.isSelectedByItself ? 0 : 1),
+  );
+  return accept({
+    platform,
+    account: await askWho(platform, learned, signal),
+    flow,
+    expiresAt: tokens.expiresAt,
+    isRenewable: tokens.refreshToken !== undefined,
+    saved,
+  });
+}
+
+async function tryCredentials(
+  platform: Platform,
+  learned: Learned,
+  stdio: Stdio,
+  signal: AbortSignal,
+): Promise<Result<Outcome, Failure>> {
+  stdio.error('Credentials of an application are configured; nobody has to sign in.');
+  const got = await learned.client.tokenSource.get({ signal });
+  if (!got.ok) return refuse(toFailure(got.error));
+  return accept({
+    platform,
+    account: await askWho(platform, learned, signal),
+    flow: platform.grantKind,
+    expiresAt: got.value.expiresAt,
+    isRenewable: true,
+    saved: undefined,
+  });
+}
+
+/** Who it was is told as far as the platform says so; the sign-in stands without it. */
+async function askWho(
+  platform: Platform,
+  learned: Learned,
+  signal: AbortSignal,
+): Promise<Result<Account, Failure>> {
+  try {
+    return await askAccount(platform, learned, signal);
+  } catch {
+    return refuse({
+      error: 'unreachable',
+      description: `${platform.endpoint} could not be asked.`,
+      hint: '',
+      exitCode: EXIT.unreachable,
+    });
+  }
+}
+
+function readBrowser(
+  given: string | boolean | undefined,
+): Result<BrowserCommand | false | undefined, Failure> {
+  if (given === false) return accept(false);
+  if (given === undefined || given === true) return accept(undefined);
+  const command = parseBrowserCommand(given);
+  if (command !== undefined) return accept(command);
+  return refuse({
+    error: 'usage',
+    description: '--browser: a command, with quotes closed',
+    hint: '',
+    exitCode: EXIT.usage,
+  });
+}

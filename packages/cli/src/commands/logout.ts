@@ -1,0 +1,111 @@
+/**
+ * `sallyport logout`: the refresh token is revoked, then the tokens are deleted.
+ *
+ * @module
+ */
+
+import type { Interruption } from '../login/interruption.ts';
+import { openPlatform } from '../login/open-platform.ts';
+import type { Platform } from '../login/platform.ts';
+import { readProfiles } from '../login/profiles.ts';
+import { type ExitCode, reportFailure, toThrownFailure } from '../login/report.ts';
+import { type PlatformOptions, readSources, type Sources } from '../login/sources.ts';
+import { EXIT, type Stdio } from '../stdio.ts';
+
+/** Options of the command line. */
+export interface LogoutOptions extends PlatformOptions {
+  readonly local?: boolean;
+  readonly all?: boolean;
+}
+
+/** What was done for one profile. */
+interface Outcome {
+  readonly profile: string;
+  readonly endpoint: string;
+  readonly deleted: boolean;
+  readonly revocation: 'revoked' | 'not_offered' | 'nothing_to_revoke' | 'skipped' | 'failed';
+  /** Why the revocation failed; empty when it did not. */
+  readonly problem: string;
+}
+
+/**
+ * Signs out. The tokens here are deleted whatever becomes of the revocation.
+ *
+ * @returns 1 when a revocation failed: the refresh token may still be good at the identity provider.
+ */
+export async function logout(
+  options: LogoutOptions,
+  stdio: Stdio,
+  { signal }: Interruption,
+): Promise<ExitCode> {
+  const isJson = options.json === true;
+  const sources = readSources(options, process.env);
+  const profiles = options.all === true ? readProfiles(sources) : undefined;
+  if (profiles?.ok === false) return reportFailure(profiles.error, isJson, stdio);
+  const names = profiles?.value.names ?? [options.profile];
+  const outcomes: Outcome[] = [];
+  for (const name of names) {
+    const opened = await openPlatform(withProfile(sources, name), stdio);
+    if (!opened.ok) return reportFailure(opened.error, isJson, stdio);
+    if (options.all === true && !opened.value.isPersonal) continue;
+    outcomes.push(await leave(opened.value, options.local === true, signal));
+  }
+  const hasFailed = outcomes.some(({ revocation }) => revocation === 'failed');
+  if (isJson) stdio.out(stdio.cleanse(JSON.stringify({ ok: !hasFailed, profiles: outcomes })));
+  else for (const outcome of outcomes) tell(outcome, stdio);
+  if (!isJson && outcomes.length === 0) stdio.out('There is no profile to sign out of.');
+  return hasFailed ? EXIT.failure : EXIT.ok;
+}
+
+function withProfile(sources: Sources, profile: string | undefined): Sources {
+  if (profile === undefined) return sources;
+  return { ...sources, options: { ...sources.options, profile } };
+}
+
+async function leave(platform: Platform, isLocal: boolean, signal: AbortSignal): Promise<Outcome> {
+  const { profile, endpoint } = platform;
+  const told = { profile: profile.name, endpoint };
+  const learned = (await platform.recall()) ?? (await platform.learn(signal));
+  // First of all: whatever happens from here on, nobody finds them on this machine.
+  const tokens = await platform.forget(learned, signal);
+  const done = { ...told, deleted: tokens !== undefined, problem: '' };
+  if (isLocal) return { ...done, revocation: 'skipped' };
+  if (tokens === undefined) return { ...done, revocation: 'nothing_to_revoke' };
+  try {
+    const revoked = await learned.client.revoke(tokens, { signal });
+    if (revoked.ok) return { ...done, revocation: revoked.value };
+    // Without a refresh token there is the access token alone, which not every server can revoke.
+    if (revoked.error.error === 'unsupported_token_type')
+      return { ...done, revocation: 'not_offered' };
+    return { ...done, revocation: 'failed', problem: revoked.error.description };
+  } catch (error) {
+    const { description } = toThrownFailure(error, signal.aborted);
+    return { ...done, revocation: 'failed', problem: description };
+  }
+}
+
+function tell({ profile, endpoint, deleted, revocation, problem }: Outcome, stdio: Stdio): void {
+  const where = `${endpoint} (profile ${profile})`;
+  if (!deleted) {
+    stdio.out(`Nobody was signed in to ${where}.`);
+    return;
+  }
+  switch (revocation) {
+    case 'revoked':
+      stdio.out(`Signed out of ${where}: tokens revoked and deleted.`);
+      break;
+    case 'failed':
+      stdio.out(`Tokens of ${where} deleted.`);
+      stdio.error(`sallyport: the tokens could not be revoked: ${problem}`);
+      stdio.error('  They may still be good: end the session at the identity provider.');
+      break;
+    case 'not_offered':
+      stdio.out(`Tokens of ${where} deleted; the identity provider revokes none of this kind.`);
+      break;
+    case 'nothing_to_revoke':
+      break;
+    case 'skipped':
+      stdio.out(`Tokens of ${where} deleted here; nothing was revoked.`);
+      break;
+  }
+}

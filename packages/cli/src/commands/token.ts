@@ -1,0 +1,58 @@
+/**
+ * `sallyport token`: the bare access token for other programs.
+ *
+ * @module
+ */
+
+import type { Interruption } from '../login/interruption.ts';
+import { printToken } from '../login/print-token.ts';
+import { type ExitCode, reportFailure } from '../login/report.ts';
+import { type PlatformOptions, readSources } from '../login/sources.ts';
+import { recallToken } from '../login/warm-token.ts';
+import { EXIT, type Stdio } from '../stdio.ts';
+
+/** Options of the command line. */
+export interface TokenOptions extends PlatformOptions {
+  readonly header?: boolean;
+  readonly execCredential?: boolean;
+  /** A duration as text. */
+  readonly minTtl?: string;
+  /** `false` with `--no-login`. */
+  readonly login?: boolean;
+}
+
+/**
+ * Prints a token that still lives long enough: from the store without asking anybody, by refresh,
+ * with an application's credentials, or after a person signed in on this terminal.
+ */
+export async function token(
+  options: TokenOptions,
+  stdio: Stdio,
+  interruption: Interruption,
+): Promise<ExitCode> {
+  const sources = readSources(options, process.env);
+  const minTtlMs = await readMinTtl(options.minTtl);
+  const kept = await recallToken(sources, minTtlMs, Date.now());
+  if (kept !== undefined) {
+    printToken(kept.tokens, kept.header, options, stdio);
+    return EXIT.ok;
+  }
+  const { obtainToken } = await import('../login/obtain-token.ts');
+  const obtained = await obtainToken(sources, {
+    minTtlMs,
+    mayAsk: options.login !== false,
+    stdio,
+    interruption,
+  });
+  if (!obtained.ok) return reportFailure(obtained.error, options.json === true, stdio);
+  printToken(obtained.value.tokens, obtained.value.header, options, stdio);
+  return EXIT.ok;
+}
+
+async function readMinTtl(text: string | undefined): Promise<number | undefined> {
+  if (text === undefined) return undefined;
+  const { parseDuration } = await import('@sallyport/protocol');
+  const parsed = parseDuration(text);
+  // Its form was checked with the option; a duration too long for a token gets a new one each time.
+  return parsed.ok ? parsed.value : Number.MAX_SAFE_INTEGER;
+}

@@ -1,0 +1,134 @@
+/**
+ * What was learned about a platform, kept so that a stored token can be found without asking again.
+ *
+ * @module
+ */
+
+import { createHash, randomBytes } from 'node:crypto';
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import type { PlatformMetadata, TokenKey, TokenStore } from '@sallyport/client';
+
+/** What a command would otherwise have to read or ask for. Holds no secret. */
+export interface Recollection {
+  /** Under which tokens are kept. */
+  readonly key: TokenKey;
+  readonly store: TokenStore['kind'];
+  /** Header the token is sent in; lower case. */
+  readonly header: string;
+  /** Milliseconds before its end at which a token is replaced. */
+  readonly refreshWindowMs: number;
+  readonly metadata: PlatformMetadata;
+}
+
+const VERSION = 1;
+const FILES_MAX = 64;
+
+/**
+ * Names what a command was given, so that the same command given the same finds it again and any
+ * other does not. Values may be secrets: only their hash is used.
+ */
+export function nameRecollection(given: Readonly<Record<string, string | undefined>>): string {
+  const parts = Object.entries(given)
+    .filter(([, value]) => value !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  return createHash('sha256')
+    .update(JSON.stringify([VERSION, parts]))
+    .digest('hex');
+}
+
+/** Finds a recollection. Anything that cannot be read as one counts as none. */
+export function recall(folder: string, name: string): Recollection | undefined {
+  try {
+    const record: unknown = JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8'));
+    return isRecollection(record) ? record : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Keeps a recollection under each name. Failing to does no harm: it is learned again.
+ *
+ * The oldest ones go when there are too many.
+ */
+export function recollect(folder: string, names: readonly string[], what: Recollection): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    for (const name of names) {
+      const draft = join(folder, `${name}.${randomBytes(8).toString('hex')}.draft`);
+      writeFileSync(draft, JSON.stringify({ version: VERSION, ...what }), {
+        mode: 0o600,
+        flag: 'wx',
+      });
+      renameSync(draft, join(folder, `${name}.json`));
+    }
+    prune(folder);
+  } catch {
+    // A read-only home still has its tokens; only the next command is slower.
+  }
+}
+
+function prune(folder: string): void {
+  const files = readdirSync(folder).map((file) => {
+    const path = join(folder, file);
+    return { path, modified: statSync(path).mtimeMs };
+  });
+  const byAge = files.sort((a, b) => b.modified - a.modified);
+  for (const { path } of byAge.slice(FILES_MAX)) rmSync(path, { force: true });
+}
+
+function isRecollection(record: unknown): record is Recollection {
+  if (typeof record !== 'object' || record === null) return false;
+  const { version, key, store, header, refreshWindowMs, metadata } = record as Record<
+    string,
+    unknown
+  >;
+  return (
+    version === VERSION &&
+    isTokenKey(key) &&
+    (store === 'file' || store === 'keyring') &&
+    typeof header === 'string' &&
+    typeof refreshWindowMs === 'number' &&
+    isMetadata(metadata)
+  );
+}
+
+function isTokenKey(key: unknown): boolean {
+  if (typeof key !== 'object' || key === null) return false;
+  const { issuer, endpoint, clientId, scopes, audience } = key as Record<string, unknown>;
+  return (
+    [issuer, endpoint, clientId, audience].every((text) => typeof text === 'string') &&
+    Array.isArray(scopes) &&
+    scopes.every((scope) => typeof scope === 'string')
+  );
+}
+
+function isMetadata(metadata: unknown): boolean {
+  if (typeof metadata !== 'object' || metadata === null) return false;
+  const fields: Readonly<Record<keyof PlatformMetadata, 'text' | 'list'>> = {
+    issuer: 'text',
+    authorizationEndpoint: 'text',
+    tokenEndpoint: 'text',
+    deviceAuthorizationEndpoint: 'text',
+    revocationEndpoint: 'text',
+    codeChallengeMethods: 'list',
+    clientId: 'text',
+    redirectUri: 'text',
+    scopes: 'list',
+    audience: 'text',
+    authorizationHeader: 'text',
+  };
+  return Object.entries(fields).every(([name, form]) => {
+    const value = (metadata as Record<string, unknown>)[name];
+    return form === 'text' ? typeof value === 'string' : Array.isArray(value);
+  });
+}

@@ -1,0 +1,52 @@
+/**
+ * The person's side of a sign-in on the process's own streams.
+ *
+ * @module
+ */
+
+import type { Stdio } from '../stdio.ts';
+import { type BrowserCommand, openBrowser, selectBrowserCommand } from './browser.ts';
+import type { Interruption } from './interruption.ts';
+import { readKeyboard } from './keyboard.ts';
+import { drawQrCode } from './qr-code.ts';
+import type { SignInPorts } from './sign-in.ts';
+import type { Environment } from './sources.ts';
+import { startWaiting } from './waiting-line.ts';
+
+/** What the command line says about showing things. */
+export interface TerminalOptions {
+  /** From `--browser`. */
+  readonly browser: BrowserCommand | undefined;
+  /** Draws QR codes; on a terminal only, since a log would keep them. */
+  readonly isQrWanted: boolean;
+}
+
+/** Narrower terminals get no QR code unless the code fits anyway. */
+const COLUMNS = 80;
+
+/** Connects a sign-in with the terminal, or with plain lines on stderr where there is none. */
+export function createTerminal(
+  { browser, isQrWanted }: TerminalOptions,
+  environment: Environment,
+  stdio: Stdio,
+  interruption: Interruption,
+): SignInPorts {
+  const command = selectBrowserCommand(browser, environment);
+  return {
+    say: stdio.error,
+    openBrowser: (url) => openBrowser(url, command, environment),
+    wait: (text) => startWaiting(process.stderr, text),
+    ...(stdio.isInteractive
+      ? { keyboard: (listeners) => readKeyboard(process.stdin, listeners) }
+      : {}),
+    qrCode: (url) =>
+      isQrWanted && stdio.isInteractive
+        ? drawQrCode(url, process.stderr.columns ?? COLUMNS)
+        : undefined,
+    schedule(afterMs, callback) {
+      const timer = setTimeout(callback, afterMs);
+      return () => clearTimeout(timer);
+    },
+    interrupt: interruption.interrupt,
+  };
+}

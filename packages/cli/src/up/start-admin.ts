@@ -1,0 +1,58 @@
+/**
+ * The admin service's authentication inside `sallyport up`.
+ *
+ * @module
+ */
+
+import { type ConfigProblem, formatConfigProblem, loadConfig } from '@sallyport/config';
+import type { EmbeddedIdp } from '@sallyport/idp';
+import { SallyportError } from '@sallyport/protocol';
+import type { AdminServer, Log } from '@sallyport/server';
+import { openClientSecret } from '../client-secret.ts';
+import { createAdmin } from '../create-admin.ts';
+import { createSystemPorts } from '../ports.ts';
+import { type Deployment, deploymentVariables } from './deployment.ts';
+
+/**
+ * The production graph, configured by nothing but the deployment variables.
+ *
+ * @param gateway - Address of the gateway, the one peer whose forwarded headers are believed.
+ * @param stops - Gets what ends it.
+ * @throws {SallyportError} `SP_CONFIG_INVALID`.
+ */
+export function startAdmin(
+  deployment: Deployment,
+  idp: EmbeddedIdp,
+  log: Log,
+  gateway: string,
+  stops: (() => void | Promise<void>)[],
+): AdminServer {
+  const loaded = loadConfig(
+    {
+      env: deploymentVariables(deployment),
+      flags: {
+        'admin.clientSecretLocation': idp.serviceClientSecretFile,
+        trustedProxies: [gateway],
+      },
+    },
+    'serve',
+  );
+  if (!loaded.ok) throw unusable(loaded.error);
+  const secret = openClientSecret(idp.webClientSecretFile, log);
+  if (!secret.ok) throw unusable([secret.error]);
+  const admin = createAdmin(
+    loaded.value.config,
+    () => secret.value.current(),
+    createSystemPorts(log),
+  );
+  stops.push(() => {
+    admin.close();
+    secret.value.close();
+  });
+  return admin;
+}
+
+function unusable(problems: readonly ConfigProblem[]): SallyportError {
+  const detail = problems.map(formatConfigProblem).join('; ');
+  return new SallyportError('SP_CONFIG_INVALID', { component: 'up', detail });
+}

@@ -1,0 +1,133 @@
+/**
+ * The platform's bearer header on Connect, gRPC and gRPC-Web calls of `@connectrpc/connect`.
+ *
+ * @module
+ */
+
+import {
+  Code,
+  ConnectError,
+  type Interceptor,
+  type StreamRequest,
+  type StreamResponse,
+  type UnaryRequest,
+  type UnaryResponse,
+} from '@connectrpc/connect';
+import { SallyportError } from '@sallyport/protocol';
+import type { TokenRefusal } from '../grant.ts';
+import type { TokenSet } from '../token-set.ts';
+import { type Attachment, parsePlatformEndpoint } from './platform-endpoint.ts';
+import { TokenRefusedError } from './token-refused-error.ts';
+
+export type { Attachment } from './platform-endpoint.ts';
+
+type Call = UnaryRequest | StreamRequest;
+type Answer = UnaryResponse | StreamResponse;
+type Replaced = Awaited<ReturnType<Attachment['source']['replace']>>;
+
+/**
+ * Creates an interceptor that attaches `<header>: Bearer <token>` to calls to the platform.
+ *
+ * Answered `unauthenticated`, the token is replaced once and the call is made once more: a unary
+ * call, and one that streams answers of which none has arrived. A call that streams requests cannot
+ * be made again; its error is passed on after the token was replaced, and so the next call succeeds.
+ * `permission_denied` and `unavailable` are no reason to sign in. A call to another origin, and one
+ * that brings an authorization header of its own, is passed on as it is.
+ *
+ * Until the first of its messages has arrived, a call that streams answers shows no headers.
+ *
+ * @returns An interceptor whose calls reject with `unauthenticated` when no token is to be had (the
+ *   cause is a {@link TokenRefusedError}), and with `unavailable` when nobody could tell.
+ * @throws {SallyportError} `SP_CONFIG_INVALID` for an endpoint that no token may be sent to.
+ */
+export function createAuthenticatingInterceptor(options: Attachment): Interceptor {
+  const { source, header } = options;
+  const { origin } = parsePlatformEndpoint(options);
+
+  return (next) => async (call) => {
+    if (URL.parse(call.url)?.origin !== origin) return next(call);
+    const headerName = await asking(header);
+    if (call.header.has(headerName) || call.header.has('authorization')) return next(call);
+
+    const wait = { signal: call.signal };
+    const token = await asking(() => source.get(wait));
+    if (!token.ok) throw unauthenticated(token.error);
+    const { attempt, isRepeatable } = await prepare(call);
+    try {
+      return await send(token.value);
+    } catch (failure) {
+      const replaced = await replace(failure);
+      if (!replaced?.ok || !isRepeatable) throw failure;
+      return send(replaced.value);
+    }
+
+    async function send({ accessToken }: TokenSet): Promise<Answer> {
+      call.header.set(headerName, `Bearer ${accessToken}`);
+      const answer = await next(attempt());
+      if (!answer.stream) return answer;
+      const messages = answer.message[Symbol.asyncIterator]();
+      // An answer that streams may turn out to be a refusal when its first message is asked for.
+      const first = isRepeatable ? await messages.next() : undefined;
+      return { ...answer, message: watch(first, messages) };
+    }
+
+    /** Passes messages on; a refusal among them is too late for this call, but not for the next. */
+    async function* watch<T>(
+      first: IteratorResult<T> | undefined,
+      rest: AsyncIterator<T>,
+    ): AsyncGenerator<T> {
+      let result = first;
+      try {
+        result ??= await rest.next();
+        while (result.done !== true) {
+          yield result.value;
+          result = await rest.next();
+        }
+      } catch (failure) {
+        await replace(failure);
+        throw failure;
+      } finally {
+        await rest.return?.();
+      }
+    }
+
+    async function replace(failure: unknown): Promise<Replaced | undefined> {
+      if (!token.ok || !(failure instanceof ConnectError)) return undefined;
+      if (failure.code !== Code.Unauthenticated) return undefined;
+      const refused = token.value;
+      return asking(() => source.replace(refused, wait));
+    }
+  };
+}
+
+/** Keeps what a second attempt needs. */
+async function prepare(call: Call): Promise<{ attempt: () => Call; isRepeatable: boolean }> {
+  if (!call.stream) return { attempt: () => call, isRepeatable: true };
+  if (call.method.methodKind !== 'server_streaming')
+    return { attempt: () => call, isRepeatable: false };
+  const messages: unknown[] = [];
+  for await (const message of call.message) messages.push(message);
+  return {
+    attempt: () => ({ ...call, message: eachOf(messages) as StreamRequest['message'] }),
+    isRepeatable: true,
+  };
+}
+
+async function* eachOf<T>(values: readonly T[]): AsyncGenerator<T> {
+  yield* values;
+}
+
+/** Says in the words of Connect that there is no token because something is out of order. */
+async function asking<T>(ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (failure) {
+    if (!(failure instanceof SallyportError)) throw failure;
+    throw new ConnectError(failure.message, Code.Unavailable, undefined, undefined, failure);
+  }
+}
+
+function unauthenticated(refusal: TokenRefusal): ConnectError {
+  const cause = new TokenRefusedError(refusal);
+  return new ConnectError(cause.message, Code.Unauthenticated, undefined, undefined, cause);
+}

@@ -1,0 +1,54 @@
+/**
+ * The only place a token is sent to.
+ *
+ * @module
+ */
+
+import { SallyportError } from '@sallyport/protocol';
+import type { TokenSource } from '../token-source.ts';
+
+/** What every attachment needs. */
+export interface Attachment {
+  readonly source: TokenSource;
+  /** Origin of the platform; tokens go nowhere else. */
+  readonly endpoint: string;
+  /**
+   * Name of the header the platform reads a bearer from; asked for when the first token is attached.
+   * Lower case.
+   */
+  readonly header: () => Promise<string>;
+  /** Lets tokens cross a network in plain text, where anybody on the way can take them. */
+  readonly dangerouslyAllowPlainHttp?: boolean;
+}
+
+/**
+ * Parses the endpoint that tokens may go to.
+ *
+ * @returns Its URL.
+ * @throws {SallyportError} `SP_CONFIG_INVALID` when it is no origin of `https`, or of `http` on the
+ *   loopback, unless plain http is allowed by name.
+ */
+export function parsePlatformEndpoint({
+  endpoint,
+  dangerouslyAllowPlainHttp = false,
+}: Pick<Attachment, 'endpoint' | 'dangerouslyAllowPlainHttp'>): URL {
+  const url = URL.parse(endpoint);
+  const isSecure = url?.protocol === 'https:';
+  const isPlain = url?.protocol === 'http:' && (dangerouslyAllowPlainHttp || isLoopback(url));
+  if (url === null || !(isSecure || isPlain) || url.username !== '' || url.password !== '')
+    throw new SallyportError('SP_CONFIG_INVALID', {
+      component: 'client',
+      detail: 'the platform endpoint for tokens is https://HOST[:PORT], or http on the loopback',
+    });
+  return url;
+}
+
+/** Names and addresses that never leave the machine (RFC 6761 section 6.3, RFC 5735, RFC 4291). */
+function isLoopback({ hostname }: URL): boolean {
+  return (
+    hostname === 'localhost' ||
+    hostname.endsWith('.localhost') ||
+    /^127(?:\.\d{1,3}){3}$/.test(hostname) ||
+    hostname === '[::1]'
+  );
+}

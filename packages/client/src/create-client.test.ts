@@ -1,0 +1,283 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type ClientPorts, createClient } from './create-client.ts';
+import type { PlatformMetadata } from './platform-metadata.ts';
+import type { ClientSettings } from './settings/client-settings.ts';
+import { loadClientSettings } from './settings/load-client-settings.ts';
+import { createTestPorts, metadataOf, START, type TestPorts } from './testing/ports.ts';
+import {
+  findFreePort,
+  type ScriptedServer,
+  startScriptedServer,
+} from './testing/scripted-server.ts';
+
+const SERVICE = '/flyteidl2.auth.AuthMetadataService';
+const tokens = (accessToken: string) => ({
+  body: { access_token: accessToken, token_type: 'Bearer', expires_in: 3_600 },
+});
+
+let platform: ScriptedServer;
+let idp: ScriptedServer;
+let ports: TestPorts;
+let folder: string;
+beforeEach(async () => {
+  [platform, idp] = await Promise.all([startScriptedServer(), startScriptedServer()]);
+  ports = createTestPorts({ isTimeEndless: true });
+  folder = mkdtempSync(join(tmpdir(), 'client-'));
+  writeFileSync(join(folder, 'client_secret'), 's3cret');
+  idp.script('/token', tokens('at-1'), tokens('at-2'));
+  platform.script('/api', { body: { ok: true } });
+});
+afterEach(async () => {
+  await Promise.all([platform.close(), idp.close()]);
+  rmSync(folder, { recursive: true });
+});
+
+function advertise(changes: Record<string, unknown> = {}): void {
+  const { redirectUri = 'http://localhost:53593/callback', ...publicClient } = changes;
+  platform.script(`${SERVICE}/GetOAuth2Metadata`, {
+    body: {
+      issuer: idp.origin,
+      authorizationEndpoint: `${idp.origin}/authorize`,
+      tokenEndpoint: `${idp.origin}/token`,
+    },
+  });
+  platform.script(`${SERVICE}/GetPublicClientConfig`, {
+    body: {
+      clientId: 'native',
+      redirectUri,
+      scopes: ['all'],
+      authorizationMetadataKey: 'core-authorization',
+      ...publicClient,
+    },
+  });
+}
+
+function settingsOf(admin: Record<string, unknown>): ClientSettings {
+  const loaded = loadClientSettings({
+    env: {},
+    flags: Object.fromEntries([
+      ['admin.endpoint', platform.origin],
+      ...Object.entries(admin).map(([name, value]) => [`admin.${name}`, value]),
+    ]),
+  });
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded.error));
+  return loaded.value.settings;
+}
+
+const application = (changes: Record<string, unknown> = {}) =>
+  settingsOf({
+    clientId: 'service',
+    clientSecretLocation: join(folder, 'client_secret'),
+    ...changes,
+  });
+
+const create = (settings: ClientSettings, changes: Partial<ClientPorts> = {}) =>
+  createClient(settings, { ...ports, ...changes });
+
+describe('a client', () => {
+  it('asks nobody before it is used', () => {
+    create(application());
+    expect(platform.requests).toEqual([]);
+    expect(idp.requests).toEqual([]);
+  });
+
+  it('of an application obtains a token at the advertised endpoint and sends it in the advertised header', async () => {
+    advertise({ audience: 'human' });
+    const client = create(application());
+    expect((await client.fetch(`${platform.origin}/api`)).status).toBe(200);
+    expect(platform.requests.at(-1)?.headers['core-authorization']).toBe('Bearer at-1');
+    expect(idp.requests.map(({ form }) => form)).toEqual([
+      { grant_type: 'client_credentials', scope: 'all' },
+    ]);
+    await client.fetch(`${platform.origin}/api`);
+    expect(idp.requests).toHaveLength(1);
+  });
+
+  it.each([
+    [{ scopes: ['machine'] }, { scope: 'machine' }],
+    [{ audience: 'own' }, { audience: 'own' }],
+    [{ useAudienceFromAdmin: true }, { audience: 'human' }],
+    [{ useAudienceFromAdmin: true, audience: 'own' }, { audience: 'own' }],
+  ])('of an application with %j asks for %j, whatever people ask for', async (changes, form) => {
+    advertise({ audience: 'human' });
+    await create(application(changes)).tokenSource.get();
+    expect(idp.requests[0]?.form).toMatchObject(form);
+  });
+
+  it('with a header of its own uses it, whatever the platform tells', async () => {
+    advertise();
+    const client = create(application({ authorizationHeader: 'x-own' }));
+    await client.fetch(`${platform.origin}/api`);
+    expect(platform.requests.at(-1)?.headers['x-own']).toBe('Bearer at-1');
+    expect(platform.requests.at(-1)?.headers['core-authorization']).toBeUndefined();
+    expect(await client.authorizationHeader()).toBe('x-own');
+  });
+
+  it('of a service with everything configured asks the platform nothing', async () => {
+    const client = create(
+      application({
+        scopes: ['all'],
+        tokenUrl: `${idp.origin}/token`,
+        authorizationHeader: 'core-authorization',
+      }),
+    );
+    expect(await client.tokenSource.get()).toMatchObject({ value: { accessToken: 'at-1' } });
+    expect(await client.tokenKey()).toEqual({
+      issuer: `${idp.origin}/token`,
+      endpoint: platform.origin,
+      clientId: 'service',
+      scopes: ['all'],
+      audience: '',
+    });
+    expect(platform.requests).toEqual([]);
+  });
+
+  it('refreshes within the window of its settings', async () => {
+    advertise();
+    const client = create(application({ tokenRefreshWindow: '5m' }));
+    await client.tokenSource.get();
+    ports.advance(3_600_000 - 301_000);
+    expect(await client.tokenSource.get()).toMatchObject({ value: { accessToken: 'at-1' } });
+    ports.advance(2_000);
+    expect(await client.tokenSource.get()).toMatchObject({ value: { accessToken: 'at-2' } });
+  });
+
+  it('replaces a refused token once', async () => {
+    advertise();
+    platform.script('/api', { status: 401 }, { body: {} });
+    expect((await create(application()).fetch(`${platform.origin}/api`)).status).toBe(200);
+    expect(platform.requests.at(-1)?.headers['core-authorization']).toBe('Bearer at-2');
+  });
+
+  it('that is switched off attaches nothing and says so', async () => {
+    const client = create({ ...application(), isEnabled: false });
+    await client.fetch(`${platform.origin}/api`);
+    expect(platform.requests.map(({ headers }) => headers['core-authorization'])).toEqual([
+      undefined,
+    ]);
+    expect(await client.tokenSource.get()).toMatchObject({ error: { error: 'auth_disabled' } });
+    expect(idp.requests).toEqual([]);
+  });
+
+  it('without an endpoint sends nothing anywhere', async () => {
+    const client = create({
+      ...application({ tokenUrl: `${idp.origin}/token`, scopes: ['all'] }),
+      endpoint: undefined,
+    });
+    await expect(client.fetch(`${platform.origin}/api`)).rejects.toMatchObject({
+      code: 'SP_CONFIG_INVALID',
+    });
+    await expect(client.metadata()).rejects.toMatchObject({ code: 'SP_CONFIG_INVALID' });
+    expect(platform.requests).toEqual([]);
+  });
+
+  it('tries again after the platform was down', async () => {
+    platform.script(`${SERVICE}/GetOAuth2Metadata`, { status: 503 });
+    platform.script(`${SERVICE}/GetPublicClientConfig`, { status: 503 });
+    const client = create(application());
+    await expect(client.tokenSource.get()).rejects.toMatchObject({
+      code: 'SP_PLATFORM_UNREACHABLE',
+    });
+    advertise();
+    expect(await client.tokenSource.get()).toMatchObject({ ok: true });
+  });
+});
+
+describe('a client of a person', () => {
+  it('signs in as the advertised native app, with the advertised audience', async () => {
+    const redirectUri = `http://localhost:${await findFreePort()}/callback`;
+    advertise({ redirectUri, audience: 'human' });
+    const client = create(settingsOf({}), {
+      mayInteract: true,
+      openBrowser: async (text) => {
+        const url = new URL(text);
+        expect(url.searchParams.get('audience')).toBe('human');
+        const state = url.searchParams.get('state') ?? '';
+        await fetch(`${redirectUri}?code=c0de&state=${state}`);
+      },
+    });
+    expect(await client.tokenSource.get()).toMatchObject({ value: { accessToken: 'at-1' } });
+    expect(idp.requests[0]?.form).toMatchObject({ client_id: 'native', code: 'c0de' });
+    expect(await client.tokenKey()).toMatchObject({ issuer: idp.origin, clientId: 'native' });
+  });
+
+  it('who must not be asked gets login_required, and no browser', async () => {
+    advertise();
+    const client = create(settingsOf({}), { mayInteract: false });
+    expect(await client.tokenSource.get()).toMatchObject({ error: { error: 'login_required' } });
+    expect(ports.prompts).toEqual([]);
+  });
+
+  it('finds kept tokens and the header by what was learned, without a request', async () => {
+    const learned = new Map<string, PlatformMetadata>([[platform.origin, metadataOf(idp.origin)]]);
+    const kept = {
+      accessToken: 'kept',
+      expiresAt: START + 3_600_000,
+      obtainedAt: START,
+      refreshToken: 'rt',
+      scopes: ['all'],
+    };
+    const client = create(settingsOf({}), {
+      recollection: {
+        read: (origin) => Promise.resolve(learned.get(origin)),
+        write: () => Promise.reject(new Error('nothing is learned here')),
+      },
+      openStore: () =>
+        Promise.resolve({
+          kind: 'memory',
+          read: () => Promise.resolve(kept),
+          write: () => Promise.resolve(),
+          remove: () => Promise.resolve(),
+        }),
+    });
+    expect(await client.tokenSource.get()).toMatchObject({ value: { accessToken: 'kept' } });
+    expect(await client.authorizationHeader()).toBe('core-authorization');
+    expect([...platform.requests, ...idp.requests]).toEqual([]);
+  });
+
+  it('tells what it learned', async () => {
+    advertise();
+    const learned: string[] = [];
+    const client = create(settingsOf({}), {
+      recollection: {
+        read: () => Promise.resolve(undefined),
+        write: (origin, { clientId }) => {
+          learned.push(`${origin} ${clientId}`);
+          return Promise.resolve();
+        },
+      },
+    });
+    await client.authorizationHeader();
+    expect(learned).toEqual([`${platform.origin} native`]);
+  });
+
+  it('goes on when it cannot keep what it learned, and tells', async () => {
+    advertise();
+    const outages: unknown[] = [];
+    const client = create(settingsOf({}), {
+      onOutage: (failure) => outages.push(failure),
+      recollection: {
+        read: () => Promise.resolve(undefined),
+        write: () => Promise.reject(new Error('disk full')),
+      },
+    });
+    expect(await client.authorizationHeader()).toBe('core-authorization');
+    expect(outages).toHaveLength(1);
+  });
+
+  it('gives tokens back as the native app, and an application as itself', async () => {
+    advertise();
+    idp.script('/.well-known/openid-configuration', {
+      body: { issuer: idp.origin, revocation_endpoint: `${idp.origin}/revoke` },
+    });
+    idp.script('/revoke', {});
+    const kept = { accessToken: 'a', expiresAt: 0, obtainedAt: 0, refreshToken: 'r', scopes: [] };
+    expect(await create(settingsOf({})).revoke(kept)).toEqual({ ok: true, value: 'revoked' });
+    expect(idp.requests.at(-1)?.form).toMatchObject({ client_id: 'native', token: 'r' });
+    await create(application()).revoke(kept);
+    expect(idp.requests.at(-1)?.headers.authorization).toMatch(/^Basic /);
+  });
+});

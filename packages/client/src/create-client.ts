@@ -1,0 +1,226 @@
+/**
+ * A client of the platform: settings, metadata, grant and tokens put together.
+ *
+ * @module
+ */
+
+import { type Result, refuse, SallyportError } from '@sallyport/protocol';
+import { createAuthenticatedFetch } from './attach/authenticated-fetch.ts';
+import type { Grant, GrantOptions, TokenRefusal } from './grant.ts';
+import { clientSecretBasic, publicClient } from './grants/client-authentication.ts';
+import type { InteractivePorts, SecretPorts } from './grants/ports.ts';
+import { type Revocation, revokeTokens } from './grants/revocation.ts';
+import {
+  describeSubject,
+  GRANT_KINDS,
+  isForPeople,
+  needsMetadata,
+  selectGrant,
+} from './grants/select-grant.ts';
+import { createMetadataClient } from './metadata/create-metadata-client.ts';
+import type { PlatformMetadata } from './platform-metadata.ts';
+import { readClientSecret } from './settings/client-secret.ts';
+import type { ClientSettings } from './settings/client-settings.ts';
+import { createTokenSource, type TokenSourceOptions } from './source/create-token-source.ts';
+import type { TokenSet } from './token-set.ts';
+import type { TokenSource } from './token-source.ts';
+import type { TokenKey } from './token-store.ts';
+
+/** Everything a client needs of the world outside. */
+export interface ClientPorts
+  extends InteractivePorts,
+    SecretPorts,
+    Pick<
+      TokenSourceOptions,
+      'openStore' | 'lock' | 'keep' | 'mayInteract' | 'lockWaitMs' | 'onOutage'
+    > {
+  /**
+   * What was learned of the platform in an earlier run. It finds kept tokens and names the header, so
+   * that a good token costs no request; a grant asks the platform anew.
+   */
+  readonly recollection?: {
+    /** @returns `undefined` when there is none. */
+    read(origin: string): Promise<PlatformMetadata | undefined>;
+    /** May fail, which goes to `onOutage`. */
+    write(origin: string, metadata: PlatformMetadata): Promise<void>;
+  };
+}
+
+/** A client of one platform. Nothing is asked of anybody before it is needed. */
+export interface Client {
+  /** Safe to share. */
+  readonly tokenSource: TokenSource;
+  /** Attaches the token to requests to the platform, and to no others. */
+  readonly fetch: typeof fetch;
+  /**
+   * Header a token travels in: the setting, else what the platform tells.
+   *
+   * @throws {SallyportError} `SP_PLATFORM_UNREACHABLE`, `SP_PLATFORM_PROTOCOL`.
+   */
+  authorizationHeader(): Promise<string>;
+  /** What the platform tells now; asked for once. Throws as {@link authorizationHeader}. */
+  metadata(): Promise<PlatformMetadata>;
+  /** What its tokens are kept under. Throws as {@link authorizationHeader}. */
+  tokenKey(): Promise<TokenKey>;
+  /** The grant itself, for a sign-in whatever tokens are kept. Throws as {@link authorizationHeader}. */
+  grant(): Promise<Grant>;
+  /**
+   * Gives tokens back to the identity provider (RFC 7009). Kept copies are the caller's to remove.
+   *
+   * @throws {SallyportError} Also `SP_IDP_UNREACHABLE`, `SP_IDP_PROTOCOL`.
+   */
+  revoke(tokens: TokenSet, options?: GrantOptions): Promise<Result<Revocation, TokenRefusal>>;
+}
+
+/**
+ * Creates a client.
+ *
+ * @param settings - From `loadClientSettings`. With `isEnabled` false nothing is obtained or attached.
+ * @param ports - Its `fetch` MUST honour `caCertFilePath` and `insecureSkipVerify` of the settings.
+ */
+export function createClient(settings: ClientSettings, ports: ClientPorts): Client {
+  const { endpoint, authType, isEnabled } = settings;
+  const origin = endpoint?.origin ?? '';
+  const asked =
+    endpoint === undefined ? undefined : createMetadataClient({ endpoint, fetch: ports.fetch });
+  const composed = once(compose);
+  const learned = once(recallOrRead);
+  const grant = once(async () =>
+    selectGrant(settings, needsMetadata(settings) ? await readMetadata() : undefined, ports),
+  );
+  const tokenSource: TokenSource = {
+    get: async (options) =>
+      isEnabled ? await (await composed()).source.get(options) : refuse(disabled()),
+    replace: async (refused, options) =>
+      isEnabled ? await (await composed()).source.replace(refused, options) : refuse(disabled()),
+  };
+  const authorizationHeader = async (): Promise<string> =>
+    settings.authorizationHeader === ''
+      ? (await learned()).authorizationHeader
+      : settings.authorizationHeader;
+  return {
+    tokenSource,
+    fetch: selectFetch(),
+    authorizationHeader,
+    metadata: readMetadata,
+    tokenKey: async () => (await composed()).key,
+    grant,
+    revoke,
+  };
+
+  async function readMetadata(): Promise<PlatformMetadata> {
+    if (asked === undefined) throw noEndpoint();
+    const metadata = await asked.read();
+    // Not being able to remember is no reason to fail.
+    await ports.recollection?.write(origin, metadata).catch(ports.onOutage ?? (() => {}));
+    return metadata;
+  }
+
+  async function recallOrRead(): Promise<PlatformMetadata> {
+    const recalled = await ports.recollection?.read(origin);
+    return recalled ?? (await readMetadata());
+  }
+
+  async function compose(): Promise<{ readonly key: TokenKey; readonly source: TokenSource }> {
+    const metadata = needsMetadata(settings) ? await learned() : undefined;
+    const { clientId, scopes, audience, tokenEndpoint } = describeSubject(settings, metadata);
+    const key: TokenKey = {
+      // Without metadata the token endpoint stands for whoever issues there.
+      issuer: metadata?.issuer ?? tokenEndpoint,
+      endpoint: origin,
+      clientId,
+      scopes,
+      audience,
+    };
+    const { openStore, lock, keep, mayInteract, lockWaitMs, onOutage, now } = ports;
+    const source = createTokenSource({
+      key,
+      grant: createLazyGrant(settings, grant),
+      now,
+      refreshWindowMs: settings.refreshWindowMs,
+      ...(openStore === undefined ? {} : { openStore }),
+      ...(lock === undefined ? {} : { lock }),
+      ...(keep === undefined ? {} : { keep }),
+      ...(mayInteract === undefined ? {} : { mayInteract }),
+      ...(lockWaitMs === undefined ? {} : { lockWaitMs }),
+      ...(onOutage === undefined ? {} : { onOutage }),
+    });
+    return { key, source };
+  }
+
+  function selectFetch(): typeof fetch {
+    if (!isEnabled) return ports.fetch;
+    if (endpoint === undefined) return () => Promise.reject(noEndpoint());
+    return createAuthenticatedFetch({
+      fetch: ports.fetch,
+      source: tokenSource,
+      endpoint: origin,
+      header: authorizationHeader,
+      dangerouslyAllowPlainHttp: endpoint.isInsecure,
+    });
+  }
+
+  async function revoke(
+    tokens: TokenSet,
+    options?: GrantOptions,
+  ): Promise<Result<Revocation, TokenRefusal>> {
+    const metadata = await readMetadata();
+    const { clientSecret } = settings;
+    let authentication = publicClient(metadata.clientId);
+    if (clientSecret !== undefined && !isForPeople(authType)) {
+      const secret = readClientSecret(clientSecret, ports.onWarning);
+      if (!secret.ok) return secret;
+      authentication = clientSecretBasic(settings.clientId, secret.value);
+    }
+    const { issuer, revocationEndpoint } = metadata;
+    const request = { issuer, revocationEndpoint, authentication };
+    return await revokeTokens(request, tokens, ports.fetch, options);
+  }
+}
+
+/** The grant, made when it is first used: kept tokens need none. */
+function createLazyGrant({ authType }: ClientSettings, grant: () => Promise<Grant>): Grant {
+  const isInteractive = isForPeople(authType);
+  const kind = GRANT_KINDS[authType];
+  const lazy: Grant = {
+    kind,
+    isInteractive,
+    obtain: async (options) => await (await grant()).obtain(options),
+  };
+  if (!isInteractive) return lazy;
+  return {
+    ...lazy,
+    refresh: async (refreshToken, options) => {
+      const renewed = await (await grant()).refresh?.(refreshToken, options);
+      if (renewed === undefined) throw new TypeError(`a grant of kind ${kind} refreshes`);
+      return renewed;
+    },
+  };
+}
+
+/** Calls once and shares the outcome; after a failure the next call tries again. */
+function once<T>(call: () => Promise<T>): () => Promise<T> {
+  let outcome: Promise<T> | undefined;
+  return () => {
+    outcome ??= call().catch((error: unknown) => {
+      outcome = undefined;
+      throw error;
+    });
+    return outcome;
+  };
+}
+
+function disabled(): TokenRefusal {
+  return {
+    error: 'auth_disabled',
+    description: 'union.auth.enable is false, so no token is obtained.',
+    hint: 'Set it to true: without a token internal services receive 401.',
+  };
+}
+
+function noEndpoint(): SallyportError {
+  return new SallyportError('SP_CONFIG_INVALID', {
+    component: 'client',
+    detail: 'admin.endpoint is needed and not set',
+  });
+}

@@ -1,0 +1,103 @@
+/**
+ * Listening for the callback on every loopback address a browser may use.
+ *
+ * @module
+ */
+
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { accept, type Result, refuse } from '@sallyport/protocol';
+import type { TokenRefusal } from '../grant.ts';
+import { findPortHolder } from './port-holder.ts';
+import type { LoopbackRedirect } from './redirect-uri.ts';
+
+/** Listeners that are open. */
+export interface LoopbackListeners {
+  /** Ends them and every connection. Safe to call twice. */
+  close(): Promise<void>;
+}
+
+/** Headers and bodies of a callback are small, and nobody is in a hurry to send them slowly. */
+const LIMITS = {
+  maxHeaderSize: 32_768,
+  headersTimeout: 10_000,
+  requestTimeout: 10_000,
+  connectionsCheckingInterval: 5_000,
+  keepAlive: false,
+} as const;
+const CONNECTIONS_MAX = 64;
+
+/**
+ * Listens on all of the redirect's addresses, or on none.
+ *
+ * A machine without IPv6 is served on IPv4 alone. An address that somebody else holds is a conflict
+ * even when the other one is free: which of them the browser takes, and so who gets the code, would
+ * be left to chance.
+ *
+ * @returns The listeners; otherwise `redirect_port_in_use`, with the holder where it can be told, or
+ *   `redirect_port_unusable`.
+ */
+export async function listenLoopback(
+  redirect: LoopbackRedirect,
+  handler: RequestListener,
+): Promise<Result<LoopbackListeners, TokenRefusal>> {
+  const { addresses, port } = redirect;
+  const servers: Server[] = [];
+  const close = async (): Promise<void> => {
+    await Promise.all(servers.splice(0).map(closeServer));
+  };
+  for (const address of addresses) {
+    const server = createServer(LIMITS, handler);
+    server.maxConnections = CONNECTIONS_MAX;
+    const code = await listen(server, address, port);
+    if (code === undefined) {
+      servers.push(server);
+      continue;
+    }
+    const isAbsent = code === 'EADDRNOTAVAIL' || code === 'EAFNOSUPPORT';
+    if (isAbsent && address === '::1' && servers.length > 0) continue;
+    await close();
+    return refuse(code === 'EADDRINUSE' ? await inUse(address, port) : unusable(port, code));
+  }
+  return accept({ close });
+}
+
+function listen(server: Server, host: string, port: number): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? 'unknown'));
+    server.listen({ host, port, exclusive: true }, () => {
+      server.removeAllListeners('error');
+      // A connection that fails later must not end the process.
+      server.on('error', () => {});
+      resolve(undefined);
+    });
+  });
+}
+
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}
+
+async function inUse(address: string, port: number): Promise<TokenRefusal> {
+  const holder = await findPortHolder(port);
+  const place = address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
+  const who =
+    holder === undefined
+      ? 'another process, which may be another user’s'
+      : `process ${holder.pid}${holder.name === '' ? '' : ` (${holder.name})`}`;
+  return {
+    error: 'redirect_port_in_use',
+    description: `The identity provider sends the browser back to port ${port}, and ${place} is held by ${who}.`,
+    hint: 'Finish or end the other sign-in, or sign in with a device code. The port is fixed by registration.',
+  };
+}
+
+function unusable(port: number, code: string): TokenRefusal {
+  return {
+    error: 'redirect_port_unusable',
+    description: `The identity provider sends the browser back to port ${port}, which cannot be listened on (${code}).`,
+    hint: 'Sign in with a device code.',
+  };
+}

@@ -1,0 +1,163 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { parseEndpoint } from '../settings/endpoint.ts';
+import { type ScriptedServer, startScriptedServer } from '../testing/scripted-server.ts';
+import { createMetadataClient, type MetadataClient } from './create-metadata-client.ts';
+
+const V2 = '/flyteidl2.auth.AuthMetadataService';
+const V1 = '/flyteidl.service.AuthMetadataService';
+const OAUTH2 = {
+  issuer: 'https://idp.example.com',
+  tokenEndpoint: 'https://idp.example.com/token',
+};
+const PUBLIC_CLIENT = { clientId: 'native', authorizationMetadataKey: 'core-authorization' };
+
+let server: ScriptedServer;
+beforeEach(async () => {
+  server = await startScriptedServer();
+});
+afterEach(() => server.close());
+
+function create(limits?: {
+  readonly timeoutMs: number;
+  readonly bodyMaxBytes: number;
+}): MetadataClient {
+  const endpoint = parseEndpoint(server.origin, false);
+  if (!endpoint.ok) throw new Error(endpoint.error);
+  return createMetadataClient({
+    endpoint: endpoint.value,
+    fetch,
+    ...(limits === undefined ? {} : { limits }),
+  });
+}
+
+function serve(service: string): void {
+  server.script(`${service}/GetOAuth2Metadata`, { body: OAUTH2 });
+  server.script(`${service}/GetPublicClientConfig`, { body: PUBLIC_CLIENT });
+}
+
+describe('platform metadata', () => {
+  it('is asked for by both calls of AuthMetadataService, without any credential', async () => {
+    serve(V2);
+    expect(await create().read()).toMatchObject({
+      clientId: 'native',
+      tokenEndpoint: 'https://idp.example.com/token',
+      authorizationHeader: 'core-authorization',
+    });
+    expect(server.requests.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual([
+      `POST ${V2}/GetOAuth2Metadata`,
+      `POST ${V2}/GetPublicClientConfig`,
+    ]);
+    for (const { headers, body } of server.requests) {
+      expect(headers['content-type']).toBe('application/json');
+      expect(headers['connect-protocol-version']).toBe('1');
+      expect(
+        headers.authorization ?? headers['core-authorization'] ?? headers.cookie,
+      ).toBeUndefined();
+      expect(body).toBe('{}');
+    }
+  });
+
+  it('is asked for once, also by calls at the same time', async () => {
+    serve(V2);
+    const client = create();
+    await Promise.all([client.read(), client.read()]);
+    await client.read();
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it('is asked for again after a failure', async () => {
+    const client = create();
+    await expect(client.read()).rejects.toThrow('SP_PLATFORM_PROTOCOL');
+    serve(V2);
+    expect((await client.read()).clientId).toBe('native');
+  });
+
+  it.each([
+    ['404', { status: 404 }],
+    ['405', { status: 405 }],
+    ['Connect’s unimplemented', { status: 400, body: { code: 'unimplemented' } }],
+  ])('is asked of the older service when the newer one answers %s', async (_, answer) => {
+    server.script(`${V2}/GetOAuth2Metadata`, answer);
+    server.script(`${V2}/GetPublicClientConfig`, answer);
+    serve(V1);
+    expect((await create().read()).clientId).toBe('native');
+  });
+
+  it('is asked for by REST when there is no service', async () => {
+    server.script('/.well-known/oauth-authorization-server', {
+      body: { issuer: OAUTH2.issuer, token_endpoint: OAUTH2.tokenEndpoint },
+    });
+    server.script('/config/v1/flyte_client', { body: { client_id: 'native' } });
+    expect((await create().read()).clientId).toBe('native');
+  });
+
+  it('that nobody serves is told with what to look at', async () => {
+    await expect(create().read()).rejects.toThrow(/tells nothing about signing in.*useAuth/);
+  });
+});
+
+describe('a wrong answer', () => {
+  it.each([
+    ['a redirect', { status: 302, headers: { location: 'https://p.example/login?state=x' } }],
+    ['a page', { status: 200, body: '<html>Sign in</html>' }],
+    ['401', { status: 401 }],
+    ['403', { status: 403 }],
+  ])('of %s tells that discovery is behind sign-in', async (_, answer) => {
+    server.script(`${V2}/GetOAuth2Metadata`, answer);
+    server.script(`${V2}/GetPublicClientConfig`, answer);
+    const failure = create().read();
+    await expect(failure).rejects.toThrow(/discovery needs no token, but .* is behind sign-in/);
+    await expect(failure).rejects.toMatchObject({ code: 'SP_PLATFORM_PROTOCOL' });
+    await expect(failure).rejects.not.toThrow('state=x');
+  });
+
+  it('that redirects is not followed', async () => {
+    const location = `${server.origin}/elsewhere`;
+    server.script(`${V2}/GetOAuth2Metadata`, { status: 307, headers: { location } });
+    await expect(create().read()).rejects.toThrow(`answered 307 to ${location}`);
+    expect(server.requests.some(({ path }) => path === '/elsewhere')).toBe(false);
+  });
+
+  it.each([
+    ['503', { status: 503, headers: { 'retry-after': '7' } }],
+    ['429', { status: 429, headers: { 'retry-after': '7' } }],
+  ])('of %s is an outage with its Retry-After', async (_, answer) => {
+    server.script(`${V2}/GetOAuth2Metadata`, answer);
+    server.script(`${V2}/GetPublicClientConfig`, answer);
+    await expect(create().read()).rejects.toMatchObject({
+      code: 'SP_PLATFORM_UNREACHABLE',
+      retryAfterSeconds: 7,
+    });
+  });
+
+  it.each([
+    [
+      'something else',
+      { body: 'plain', headers: { 'content-type': 'text/plain' } },
+      'other than JSON',
+    ],
+    ['broken JSON', { body: '{', headers: { 'content-type': 'application/json' } }, 'broken JSON'],
+    [
+      'an http endpoint',
+      { body: { ...OAUTH2, tokenEndpoint: 'http://idp.example' } },
+      'neither https',
+    ],
+  ])('of %s is told', async (_, answer, problem) => {
+    serve(V2);
+    server.script(`${V2}/GetOAuth2Metadata`, answer);
+    await expect(create().read()).rejects.toThrow(problem);
+  });
+
+  it('that is too large is refused', async () => {
+    serve(V2);
+    const limits = { timeoutMs: 15_000, bodyMaxBytes: 10 };
+    await expect(create(limits).read()).rejects.toThrow('sends too much');
+  });
+
+  it('that does not come is an outage', async () => {
+    serve(V2);
+    const client = create();
+    await server.close();
+    await expect(client.read()).rejects.toMatchObject({ code: 'SP_PLATFORM_UNREACHABLE' });
+  });
+});

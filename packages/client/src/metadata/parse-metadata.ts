@@ -1,0 +1,108 @@
+/**
+ * From the two metadata answers to what a client may act on.
+ *
+ * @module
+ */
+
+import { accept, type Result, refuse } from '@sallyport/protocol';
+import type { PlatformMetadata } from '../platform-metadata.ts';
+import { isLoopbackHost } from '../settings/endpoint.ts';
+
+/** What is wrong with an answer, completing "the platform's metadata …". */
+export type MetadataRefusal = string;
+
+const TEXT_MAX_LENGTH = 2_048;
+const LIST_MAX_LENGTH = 100;
+/** Where neither the platform nor a setting names one; what existing clients fall back to. */
+const FALLBACK_HEADER = 'authorization';
+
+/**
+ * Parses the answers of `GetOAuth2Metadata` and `GetPublicClientConfig`.
+ *
+ * Members may be spelled as in protobuf JSON (`tokenEndpoint`) or as in RFC 8414 (`token_endpoint`);
+ * protobuf leaves out what is empty. Endpoints are https, or http on the loopback. Whether the token
+ * endpoint belongs to the issuer is the platform's word: the client trusts the platform with that.
+ *
+ * @param oauth2 - Parsed JSON, untrusted.
+ * @param publicClient - Parsed JSON, untrusted.
+ */
+export function parseMetadata(
+  oauth2: unknown,
+  publicClient: unknown,
+): Result<PlatformMetadata, MetadataRefusal> {
+  if (!isRecord(oauth2) || !isRecord(publicClient)) return refuse('is no JSON object');
+  const problems: string[] = [];
+  const text = (from: Members, name: string): string => {
+    const value = member(from, name);
+    if (value === undefined || value === null || value === '') return '';
+    if (
+      typeof value === 'string' &&
+      value.length <= TEXT_MAX_LENGTH &&
+      /^[\x21-\x7e]+$/.test(value)
+    )
+      return value;
+    problems.push(`has a ${name} that is no plain text`);
+    return '';
+  };
+  const url = (name: string, isRequired: boolean): string => {
+    const value = text(oauth2, name);
+    if (value === '') {
+      if (isRequired) problems.push(`lacks ${name}`);
+      return '';
+    }
+    if (isSafeUrl(value)) return value;
+    problems.push(`has a ${name} that is neither https nor http on this machine`);
+    return '';
+  };
+  const list = (from: Members, name: string): readonly string[] => {
+    const value = member(from, name);
+    if (value === undefined || value === null) return [];
+    const isList =
+      Array.isArray(value) &&
+      value.length <= LIST_MAX_LENGTH &&
+      value.every((entry) => typeof entry === 'string' && /^[\x21-\x7e]{1,256}$/.test(entry));
+    if (isList) return value as string[];
+    problems.push(`has ${name} that is no list of words`);
+    return [];
+  };
+
+  const header = text(publicClient, 'authorization_metadata_key').toLowerCase();
+  if (header !== '' && !/^[a-z][a-z0-9-]{0,63}$/.test(header))
+    problems.push('has an authorization_metadata_key that is no header name');
+  const metadata: PlatformMetadata = {
+    issuer: url('issuer', true),
+    authorizationEndpoint: url('authorization_endpoint', false),
+    tokenEndpoint: url('token_endpoint', true),
+    deviceAuthorizationEndpoint: url('device_authorization_endpoint', false),
+    revocationEndpoint: url('revocation_endpoint', false),
+    codeChallengeMethods: list(oauth2, 'code_challenge_methods_supported'),
+    clientId: text(publicClient, 'client_id'),
+    redirectUri: text(publicClient, 'redirect_uri'),
+    scopes: list(publicClient, 'scopes'),
+    audience: text(publicClient, 'audience'),
+    authorizationHeader: header === '' ? FALLBACK_HEADER : header,
+  };
+  const [first] = problems;
+  return first === undefined ? accept(metadata) : refuse(first);
+}
+
+/** Whether a client may send something secret there: https, or http on this machine; no user information. */
+export function isSafeUrl(text: string): boolean {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:\/\//i.test(text) || url.username !== '' || url.password !== '')
+    return false;
+  return url.protocol === 'https:' || isLoopbackHost(url.hostname);
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+function isRecord(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A member in either spelling. */
+function member(from: Members, name: string): unknown {
+  if (Object.hasOwn(from, name)) return from[name];
+  const camel = name.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+  return Object.hasOwn(from, camel) ? from[camel] : undefined;
+}

@@ -1,0 +1,20 @@
+/**
+ * Text of a server, made fit to be shown.
+ *
+ * @module
+ */
+
+/**
+ * Makes untrusted text one short printable line: control characters, bidirectional marks and other
+ * invisible ones become blanks, and the rest is cut.
+ */
+export function toPrintable(text: string, maxLength = 300): string {
+  const line = text
+    .slice(0, maxLength * 4)
+    .toWellFormed()
+    .replaceAll(/[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}]+/gu, ' ')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+  const characters = Array.from(line);
+  return characters.length > maxLength ? `${characters.slice(0, maxLength).join('')}…` : line;
+}

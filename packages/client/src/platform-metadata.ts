@@ -1,0 +1,27 @@
+/**
+ * What a platform tells its clients about signing in.
+ *
+ * @module
+ */
+
+/** Answers of `GetOAuth2Metadata` and `GetPublicClientConfig` together. Untrusted until checked by whoever read them. */
+export interface PlatformMetadata {
+  readonly issuer: string;
+  /** Empty when the authorization server has none. */
+  readonly authorizationEndpoint: string;
+  readonly tokenEndpoint: string;
+  /** Empty when the authorization server has none. */
+  readonly deviceAuthorizationEndpoint: string;
+  /** Empty when the platform does not tell. */
+  readonly revocationEndpoint: string;
+  readonly codeChallengeMethods: readonly string[];
+  /** The native application. */
+  readonly clientId: string;
+  /** Used byte for byte. */
+  readonly redirectUri: string;
+  readonly scopes: readonly string[];
+  /** Empty when none is to be asked for. */
+  readonly audience: string;
+  /** Header the platform reads a bearer from; lower case. */
+  readonly authorizationHeader: string;
+}

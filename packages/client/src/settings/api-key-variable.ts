@@ -1,0 +1,92 @@
+/**
+ * The API key in the environment.
+ *
+ * @module
+ */
+
+import { type ClientConfig, type ConfigProblem, SecretText } from '@sallyport/config';
+import { type ApiKeyRefusal, parseApiKey } from '@sallyport/protocol';
+import type { ClientSecretSource, ClientSettings } from './client-settings.ts';
+import { parseEndpoint } from './endpoint.ts';
+import { isStronger } from './precedence.ts';
+import { API_KEY_VARIABLES } from './variables.ts';
+
+/** What an API key says. */
+export interface FoundApiKey {
+  readonly variable: string;
+  readonly endpoint: NonNullable<ClientSettings['endpoint']>;
+  readonly clientId: string;
+  readonly clientSecret: ClientSecretSource;
+}
+
+/**
+ * Finds the API key: `_UNION_EAGER_API_KEY`, which is what was injected into a pod, then
+ * `EAGER_API_KEY`, then `FLYTE_API_KEY`. The first one given counts, even when it is wrong.
+ *
+ * An endpoint from a flag or variable that is not the key's own is a problem: a key's credentials go
+ * to the platform that it names and to no other.
+ */
+export function findApiKey(
+  { config, origins, unsound, placeOf }: ClientConfig,
+  env: Readonly<Record<string, string | undefined>>,
+  problems: ConfigProblem[],
+): FoundApiKey | undefined {
+  const variable = API_KEY_VARIABLES.find((name) => (env[name] ?? '') !== '');
+  if (variable === undefined) return undefined;
+  const parsed = parseApiKey(env[variable] ?? '');
+  const place = { file: 'environment', line: undefined, variable };
+  if (!parsed.ok) {
+    const { found, expected } = describeRefusal(parsed.error);
+    problems.push({ ...place, key: 'apiKey', found, expected });
+    return undefined;
+  }
+  const { host, clientId, clientSecret } = parsed.value;
+  const endpoint = parseEndpoint(host, false);
+  if (!endpoint.ok) {
+    problems.push({ ...place, key: 'apiKey', ...describeRefusal('endpoint_not_a_host') });
+    return undefined;
+  }
+  const key = 'admin.endpoint';
+  const { admin } = config;
+  if (isStronger(origins.get(key) ?? 'default', 'file') && !unsound.has(key)) {
+    const given = parseEndpoint(admin.endpoint, admin.insecure);
+    if (!given.ok || given.value.origin !== endpoint.value.origin)
+      problems.push({
+        ...placeOf(key),
+        key,
+        found: 'an endpoint other than that of the API key',
+        expected: `the one that ${variable} is for, or none`,
+      });
+  }
+  return {
+    variable,
+    endpoint: endpoint.value,
+    clientId,
+    clientSecret: { from: 'text', secret: new SecretText(clientSecret) },
+  };
+}
+
+function describeRefusal(refusal: ApiKeyRefusal): { found: string; expected: string } {
+  const expected = 'an API key as it was issued, whole and without white space';
+  switch (refusal) {
+    case 'too_long':
+      return { found: 'too many characters', expected };
+    case 'not_base64':
+      return { found: 'text that is not standard base64 with padding', expected };
+    case 'not_text':
+      return { found: 'base64 of something that is no text', expected };
+    case 'not_four_fields':
+      return {
+        found: 'other than four fields',
+        expected: `${expected}: endpoint, client ID, client secret and organization, the endpoint without scheme and port`,
+      };
+    case 'endpoint_not_a_host':
+      return { found: 'an endpoint that is no host name', expected };
+    case 'client_id_unusable':
+      return { found: 'no usable client ID', expected };
+    case 'client_secret_unusable':
+      return { found: 'no usable client secret', expected };
+    case 'organization_unusable':
+      return { found: 'no usable organization', expected };
+  }
+}

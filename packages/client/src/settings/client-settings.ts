@@ -1,0 +1,71 @@
+/**
+ * What a client was told: where the platform is and how to obtain tokens.
+ *
+ * @module
+ */
+
+import type { ClientAuthType, ConfigProblem, Origin, SecretText } from '@sallyport/config';
+import type { PlatformEndpoint } from './endpoint.ts';
+
+/** Where the secret of an application comes from. */
+export type ClientSecretSource =
+  /** Read again at each use. */
+  | { readonly from: 'file'; readonly path: string; readonly key: string }
+  /** Given in the environment or in an API key. */
+  | { readonly from: 'text'; readonly secret: SecretText };
+
+/** How tokens are obtained. `ApiKey` comes from the environment alone, never from `admin.authType`. */
+export type AuthType = ClientAuthType | 'ApiKey';
+
+/** Settings of one client, checked, with defaults filled in. */
+export interface ClientSettings {
+  /** False when `union.auth.enable` is: then no token is obtained or sent. */
+  readonly isEnabled: boolean;
+  /** Absent only for an internal service that has token endpoint, scopes and header configured. */
+  readonly endpoint: PlatformEndpoint | undefined;
+  readonly authType: AuthType;
+  /** Accept any certificate of the platform. Whoever makes the `fetch` port MUST honour it. */
+  readonly insecureSkipVerify: boolean;
+  /** Certificates to trust beside the system's; empty when none. As above. */
+  readonly caCertFilePath: string;
+  /** The application's; empty for people, who use the one that the platform tells. */
+  readonly clientId: string;
+  /** Present with `ClientSecret` and `ApiKey`. */
+  readonly clientSecret: ClientSecretSource | undefined;
+  /** Absent: what the platform tells. */
+  readonly scopes: readonly string[] | undefined;
+  /** Empty: see {@link useAudienceFromAdmin}. */
+  readonly audience: string;
+  /** Whether an application asks for the audience that the platform tells. People always do. */
+  readonly useAudienceFromAdmin: boolean;
+  /** Empty: what the platform tells. */
+  readonly tokenUrl: string;
+  /** Lower case; empty: what the platform tells. */
+  readonly authorizationHeader: string;
+  readonly refreshWindowMs: number;
+  /** Program and arguments; empty unless `ExternalCommand`. */
+  readonly command: readonly string[];
+  readonly serviceAccountToken: {
+    readonly path: string;
+    readonly use: 'Bearer' | 'ClientAssertion';
+  };
+  readonly disableKeyring: boolean;
+  readonly pkceTimeoutMs: number;
+  readonly deviceTimeoutMs: number;
+}
+
+/** Which source gave one setting, for `sallyport status`. */
+export interface SettingOrigin {
+  readonly origin: Origin;
+  /** `flag`, the variable's name, `file:line`, or `default`. */
+  readonly source: string;
+}
+
+/** Settings that can be used. */
+export interface LoadedClientSettings {
+  readonly settings: ClientSettings;
+  /** What weakens; each is to be shown. */
+  readonly warnings: readonly ConfigProblem[];
+  /** By dotted key, and `apiKey`. */
+  readonly origins: ReadonlyMap<string, SettingOrigin>;
+}

@@ -1,0 +1,265 @@
+/**
+ * From flags, environment and file to a client's settings, or to everything that is wrong with them.
+ *
+ * @module
+ */
+
+import {
+  type ClientConfig,
+  type ConfigProblem,
+  type Origin,
+  orderProblems,
+  readClientConfig,
+} from '@sallyport/config';
+import { accept, type Result, refuse } from '@sallyport/protocol';
+import { findApiKey } from './api-key-variable.ts';
+import type {
+  AuthType,
+  ClientSettings,
+  LoadedClientSettings,
+  SettingOrigin,
+} from './client-settings.ts';
+import { describeEndpoint } from './describe-endpoint.ts';
+import { type FoundSecret, findClientSecret } from './find-client-secret.ts';
+import { isStronger } from './precedence.ts';
+import { DEFAULT_BRAND, listVariables } from './variables.ts';
+
+/** The block of the file that a client reads. */
+export type ClientBlock = 'admin' | 'union.auth' | 'executions.app.adminClient.connection';
+
+/** Where settings come from. */
+export interface ClientSettingsSources {
+  /** The configuration file, read already. Untrusted text. */
+  readonly file?: { readonly path: string; readonly text: string };
+  /** Only the documented variables are looked at; an empty one counts as not set. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** By dotted key, such as `admin.endpoint`; `undefined` counts as not given. */
+  readonly flags: Readonly<Record<string, unknown>>;
+  /** Brand prefix of the variables, capitals; `CORE` when absent. `FLYTE` is read as well. */
+  readonly brand?: string;
+  /** `admin` when absent; internal services name theirs. Endpoint and TLS are always `admin`'s. */
+  readonly block?: ClientBlock;
+}
+
+/**
+ * Loads a client's settings: flag, then environment, then file, then default.
+ *
+ * Variables of several names may give one setting as long as they agree. A client secret or API key
+ * in a stronger source than `admin.authType` decides how tokens are obtained, so that a build job
+ * with credentials in its environment never opens a browser because of a file. Reads no file: secret
+ * files are opened when they are needed.
+ *
+ * @returns Otherwise every problem at once. No problem shows a secret.
+ */
+export function loadClientSettings(
+  sources: ClientSettingsSources,
+): Result<LoadedClientSettings, readonly ConfigProblem[]> {
+  const { env, flags, file, brand = DEFAULT_BRAND, block = 'admin' } = sources;
+  const read = readClientConfig({
+    env,
+    flags,
+    ...(file === undefined ? {} : { file }),
+    variables: listVariables(brand),
+  });
+  const problems: ConfigProblem[] = [...read.problems];
+  const warnings: ConfigProblem[] = [];
+  const settings =
+    block === 'admin'
+      ? buildPersonOrApplication(read, env, brand, problems, warnings)
+      : buildService(read, block, brand, problems, warnings);
+  if (settings === undefined || problems.length > 0) return refuse(orderProblems(problems));
+  return accept({
+    settings: settings.value,
+    warnings: orderProblems(warnings),
+    origins: listOrigins(read, settings.apiKeyVariable),
+  });
+}
+
+interface Built {
+  readonly value: ClientSettings;
+  readonly apiKeyVariable?: string;
+}
+
+function buildPersonOrApplication(
+  read: ClientConfig,
+  env: ClientSettingsSources['env'],
+  brand: string,
+  problems: ConfigProblem[],
+  warnings: ConfigProblem[],
+): Built | undefined {
+  const { admin } = read.config;
+  const originOf = (key: string): Origin => read.origins.get(key) ?? 'default';
+  const secret = findClientSecret(read, env, brand, problems);
+  const authOrigin = originOf('admin.authType');
+  // A way that is named as strongly as the API key stands, and the key is not even looked at.
+  const found = isStronger('env', authOrigin) ? findApiKey(read, env, problems) : undefined;
+  const apiKey = secret.origin === 'flag' ? undefined : found;
+  if (apiKey !== undefined && secret.origin === 'env')
+    problems.push({
+      file: 'environment',
+      line: undefined,
+      key: 'apiKey',
+      variable: apiKey.variable,
+      found: 'an API key and a client secret',
+      expected: `one of them alone, or ${brand}_CREDENTIALS_AUTH_MODE: basic, which means the client secret`,
+    });
+  const authType = selectAuthType(read, secret, apiKey !== undefined);
+  const endpoint =
+    apiKey?.endpoint ?? describeEndpoint(read, { isRequired: true }, problems, warnings);
+  const isJudged = !read.unsound.has('admin.authType');
+  if (
+    isJudged &&
+    authType === 'ClientSecret' &&
+    admin.clientId === '' &&
+    !read.unsound.has('admin.clientId')
+  )
+    problems.push(missing(read, 'admin.clientId', 'a client ID, which ClientSecret needs', brand));
+  if (authType === 'ExternalCommand' && admin.command.length === 0)
+    problems.push(missing(read, 'admin.command', 'a program, which ExternalCommand needs', brand));
+  if (authType !== 'ClientSecret' && authType !== 'ApiKey' && secret.origin === 'env')
+    warnings.push({
+      file: 'environment',
+      line: undefined,
+      key: 'admin.authType',
+      found: authType,
+      expected: 'ClientSecret: the client secret in the environment is not used',
+    });
+  warnOfSkippedVerification(read, warnings);
+  if (endpoint === undefined) return undefined;
+  const value: ClientSettings = {
+    ...fromAdmin(read, authType),
+    endpoint,
+    clientId: apiKey?.clientId ?? admin.clientId,
+    clientSecret: apiKey?.clientSecret ?? (authType === 'ClientSecret' ? secret.source : undefined),
+  };
+  return apiKey === undefined ? { value } : { value, apiKeyVariable: apiKey.variable };
+}
+
+function selectAuthType(read: ClientConfig, secret: FoundSecret, hasApiKey: boolean): AuthType {
+  if (hasApiKey) return 'ApiKey';
+  const origin = read.origins.get('admin.authType') ?? 'default';
+  if (secret.origin !== 'default' && isStronger(secret.origin, origin)) return 'ClientSecret';
+  return origin === 'default' ? 'Pkce' : read.config.admin.authType;
+}
+
+function buildService(
+  read: ClientConfig,
+  block: Exclude<ClientBlock, 'admin'>,
+  brand: string,
+  problems: ConfigProblem[],
+  warnings: ConfigProblem[],
+): Built {
+  const { union, executions } = read.config;
+  const own =
+    block === 'union.auth'
+      ? {
+          ...union.auth,
+          authorizationHeader: union.auth.authorizationMetadataKey,
+          refreshWindowMs: union.auth.tokenRefreshWindowMs,
+        }
+      : {
+          ...executions.app.adminClient.connection,
+          enable: true,
+          refreshWindowMs: read.config.admin.tokenRefreshWindowMs,
+        };
+  const endpoint = describeEndpoint(
+    read,
+    { isRequired: own.enable && own.tokenUrl === '' },
+    problems,
+    warnings,
+  );
+  if (own.enable && own.clientId === '' && !read.unsound.has(`${block}.clientId`))
+    problems.push(missing(read, `${block}.clientId`, 'the client ID of the service app', brand));
+  if (!own.enable)
+    warnings.push({
+      ...read.placeOf(`${block}.enable`),
+      key: `${block}.enable`,
+      found: 'false',
+      expected: 'true: without it internal services receive 401',
+    });
+  warnOfSkippedVerification(read, warnings);
+  return {
+    value: {
+      ...fromAdmin(read, 'ClientSecret'),
+      isEnabled: own.enable,
+      endpoint,
+      clientId: own.clientId,
+      clientSecret: {
+        from: 'file',
+        path: own.clientSecretLocation,
+        key: `${block}.clientSecretLocation`,
+      },
+      scopes: own.scopes.length > 0 ? own.scopes : undefined,
+      tokenUrl: own.tokenUrl,
+      authorizationHeader: own.authorizationHeader,
+      refreshWindowMs: own.refreshWindowMs,
+    },
+  };
+}
+
+function fromAdmin(
+  read: ClientConfig,
+  authType: AuthType,
+): Omit<ClientSettings, 'clientId' | 'clientSecret' | 'endpoint'> {
+  const { admin } = read.config;
+  return {
+    isEnabled: true,
+    authType,
+    insecureSkipVerify: admin.insecureSkipVerify,
+    caCertFilePath: admin.caCertFilePath,
+    scopes: admin.scopes.length > 0 ? admin.scopes : undefined,
+    audience: admin.audience,
+    useAudienceFromAdmin: admin.useAudienceFromAdmin,
+    tokenUrl: admin.tokenUrl,
+    authorizationHeader: admin.authorizationHeader,
+    refreshWindowMs: admin.tokenRefreshWindowMs,
+    command: admin.command,
+    serviceAccountToken: {
+      path: admin.serviceAccountTokenLocation,
+      use: admin.serviceAccountTokenUse,
+    },
+    disableKeyring: admin.disableKeyring,
+    pkceTimeoutMs: admin.pkceConfig.timeoutMs,
+    deviceTimeoutMs: admin.deviceFlowConfig.timeoutMs,
+  };
+}
+
+function missing(read: ClientConfig, key: string, expected: string, brand: string): ConfigProblem {
+  const { file, line } = read.placeOf(key);
+  const [variable] = listVariables(brand).get(key) ?? [];
+  return {
+    file,
+    line,
+    key,
+    ...(variable === undefined ? {} : { variable: variable.name }),
+    found: 'nothing',
+    expected,
+  };
+}
+
+function warnOfSkippedVerification(read: ClientConfig, warnings: ConfigProblem[]): void {
+  const key = 'admin.insecureSkipVerify';
+  if (read.config.admin.insecureSkipVerify)
+    warnings.push({
+      ...read.placeOf(key),
+      key,
+      found: 'true',
+      expected: 'false: any certificate is accepted, so whoever is on the way can take the tokens',
+    });
+}
+
+function listOrigins(
+  read: ClientConfig,
+  apiKeyVariable: string | undefined,
+): ReadonlyMap<string, SettingOrigin> {
+  const origins = new Map<string, SettingOrigin>();
+  for (const [key, origin] of read.origins) {
+    if (!/^(?:admin|union|executions)\./.test(key)) continue;
+    const { file, line, variable } = read.placeOf(key);
+    const place = variable ?? (line === undefined ? file : `${file}:${line}`);
+    origins.set(key, { origin, source: origin === 'default' ? 'default' : place });
+  }
+  if (apiKeyVariable !== undefined)
+    origins.set('apiKey', { origin: 'env', source: apiKeyVariable });
+  return origins;
+}

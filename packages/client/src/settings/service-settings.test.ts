@@ -1,0 +1,83 @@
+import { formatConfigProblem } from '@sallyport/config';
+import { describe, expect, it } from 'vitest';
+import { BASE, load, problemsOf } from '../testing/settings.ts';
+
+describe('internal services', () => {
+  const text = `union:
+  auth:
+    enable: true
+    type: ClientSecret
+    clientId: service
+    clientSecretLocation: /etc/secrets/union/client_secret
+    tokenUrl: https://idp.example.com/token
+    authorizationMetadataKey: core-authorization
+    scopes: [all]
+    tokenRefreshWindow: 5m
+executions:
+  app:
+    adminClient:
+      connection:
+        authorizationHeader: core-authorization
+        clientId: service
+        clientSecretLocation: /etc/secrets/union/client_secret
+        tokenUrl: https://idp.example.com/token
+        scopes: [all]
+`;
+
+  it.each(['union.auth', 'executions.app.adminClient.connection'] as const)(
+    'read %s: client, secret file, token endpoint, header, scopes and refresh window',
+    (block) => {
+      expect(load({ text, env: {}, block }).settings).toEqual(
+        expect.objectContaining({
+          isEnabled: true,
+          endpoint: undefined,
+          authType: 'ClientSecret',
+          clientId: 'service',
+          clientSecret: {
+            from: 'file',
+            path: '/etc/secrets/union/client_secret',
+            key: `${block}.clientSecretLocation`,
+          },
+          tokenUrl: 'https://idp.example.com/token',
+          authorizationHeader: 'core-authorization',
+          scopes: ['all'],
+          refreshWindowMs: 300_000,
+        }),
+      );
+    },
+  );
+
+  it('of the data plane take client id and token endpoint from the deployment variables', () => {
+    const env = { AUTH_CLIENT_ID: 'service', AUTH_TOKEN_URL: 'https://idp.example.com/token' };
+    expect(load({ env, block: 'union.auth' }).settings).toMatchObject({
+      clientId: 'service',
+      tokenUrl: 'https://idp.example.com/token',
+    });
+  });
+
+  it('with INTERNAL_CLIENT_ID and AUTH_CLIENT_ID that differ are told so', () => {
+    const env = { ...BASE, AUTH_CLIENT_ID: 'one', INTERNAL_CLIENT_ID: 'two' };
+    expect(problemsOf({ env, block: 'union.auth' })[0]).toContain(
+      'expected the same as in INTERNAL_CLIENT_ID',
+    );
+  });
+
+  it('with union.auth.enable false are told that they receive 401', () => {
+    const { settings, warnings } = load({
+      text: 'union:\n  auth:\n    enable: false\n',
+      env: {},
+      block: 'union.auth',
+    });
+    expect(settings.isEnabled).toBe(false);
+    expect(warnings.map(formatConfigProblem)).toEqual([
+      'config.yaml:3: union.auth.enable: found false, expected true: without it internal services receive 401',
+    ]);
+  });
+
+  it('without token endpoint need the platform’s address, and without client id that', () => {
+    expect(problemsOf({ env: {}, block: 'union.auth' })).toEqual([
+      expect.stringContaining('admin.endpoint: found nothing'),
+      expect.stringContaining('union.auth.clientId (INTERNAL_CLIENT_ID): found nothing'),
+    ]);
+  });
+});

@@ -1,0 +1,155 @@
+/**
+ * A folder nobody else may look into, and files written there whole.
+ *
+ * @module
+ */
+
+import { randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  writeFileSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import { SallyportError } from '@sallyport/protocol';
+
+/** A larger file is none of ours. */
+const FILE_MAX_BYTES = 1_048_576;
+/** Windows has access lists instead of modes and owners; the profile folder's apply there. */
+const HAS_OWNERS: boolean = process.getuid !== undefined;
+
+/**
+ * Makes the folder, mode 0700, or checks the one that is there.
+ *
+ * @throws {SallyportError} As {@link hasPrivateFolder}.
+ */
+export function openPrivateFolder(folder: string): void {
+  attempt(folder, () => mkdirSync(folder, { recursive: true, mode: 0o700 }));
+  hasPrivateFolder(folder);
+}
+
+/**
+ * Says whether the folder is there, and nobody else may look into it.
+ *
+ * Checks the folder itself and none above it.
+ *
+ * @throws {SallyportError} `SP_TOKEN_STORE_UNUSABLE`, with the command that mends it, when it is a
+ *   symbolic link, no folder, another user's, or open to group or others.
+ */
+export function hasPrivateFolder(folder: string): boolean {
+  const stat = attempt(folder, () => lstatSync(folder, { throwIfNoEntry: false }));
+  if (stat === undefined) return false;
+  if (stat.isSymbolicLink())
+    throw unusable(`${folder} is a symbolic link; name the folder it leads to instead`);
+  if (!stat.isDirectory()) throw unusable(`${folder} is no folder; move it away`);
+  assertPrivate(folder, stat, '700');
+  return true;
+}
+
+/**
+ * Reads a file that only this user can have written and read.
+ *
+ * @returns The text; `undefined` when there is no such file.
+ * @throws {SallyportError} `SP_TOKEN_STORE_UNUSABLE`, with the command that mends it, when it is a
+ *   symbolic link, no regular file, another user's, or open to group or others.
+ */
+export function readPrivateFile(path: string): string | undefined {
+  let descriptor: number;
+  try {
+    // Not to be led elsewhere by a link, nor held up by a named pipe. Windows knows neither.
+    const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+    descriptor = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    if (codeOf(error) === 'ELOOP' || codeOf(error) === 'EMLINK')
+      throw unusable(`${path} is a symbolic link; remove it and sign in again`, error);
+    throw unusable(`${path} cannot be opened (${codeOf(error)})`, error);
+  }
+  try {
+    // The open file is judged, not its name, which could lead to another one by now.
+    const stat = fstatSync(descriptor);
+    if (!stat.isFile()) throw unusable(`${path} is no regular file; move it away`);
+    assertPrivate(path, stat, '600');
+    if (stat.size > FILE_MAX_BYTES) throw unusable(`${path} has ${stat.size} bytes; remove it`);
+    return attempt(path, () => readFileSync(descriptor, 'utf8'));
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/**
+ * Writes a file, mode 0600, completely or not at all, and through to the disk.
+ *
+ * What was at the path is replaced, a symbolic link itself and not what it leads to.
+ *
+ * @throws {SallyportError} `SP_TOKEN_STORE_UNUSABLE`: a full or read-only disk, or missing rights.
+ */
+export function writePrivateFile(path: string, text: string): void {
+  const draft = `${path}.${randomBytes(8).toString('hex')}.draft`;
+  try {
+    writeFileSync(draft, text, { mode: 0o600, flag: 'wx', flush: true });
+    renameSync(draft, path);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw unusable(`${path} cannot be written (${codeOf(error)})`, error);
+  }
+  syncFolder(dirname(path));
+}
+
+/** Removes a file; that there is none does no harm. */
+export function removePrivateFile(path: string): void {
+  attempt(path, () => rmSync(path, { force: true }));
+}
+
+function assertPrivate(path: string, stat: Stats, mode: '600' | '700'): void {
+  if (!HAS_OWNERS) return;
+  if (stat.uid !== process.getuid?.())
+    throw unusable(`${path} belongs to another user (uid ${stat.uid}); move it away`);
+  if ((stat.mode & 0o077) !== 0)
+    throw unusable(
+      `${path} is open to other users (mode ${(stat.mode & 0o777).toString(8)}): chmod ${mode} '${path}'; if others may have read it, sign out and in again`,
+    );
+}
+
+/** Makes the new name last through a power cut; not every platform lets a folder be opened. */
+function syncFolder(folder: string): void {
+  try {
+    const descriptor = openSync(folder, constants.O_RDONLY);
+    try {
+      fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch {
+    // The file itself is whole and in place; only its survival of a power cut is not certain.
+  }
+}
+
+function attempt<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw unusable(`${path} cannot be used (${codeOf(error)})`, error);
+  }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+}
+
+function unusable(detail: string, cause?: unknown): SallyportError {
+  return new SallyportError('SP_TOKEN_STORE_UNUSABLE', {
+    component: 'token-store:file',
+    detail,
+    cause,
+  });
+}

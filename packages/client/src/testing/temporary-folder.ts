@@ -1,0 +1,17 @@
+/**
+ * A folder that is gone when the test is over.
+ *
+ * @module
+ */
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+
+/** Makes an empty folder for the running test. */
+export function createTemporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'sallyport-client-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}

@@ -1,0 +1,67 @@
+/**
+ * The blocks that clients and internal services read, from their sources.
+ *
+ * @module
+ */
+
+import type { Config } from './config.ts';
+import { readConfigFile } from './file/read-config-file.ts';
+import { buildConfig } from './load-config.ts';
+import type { ConfigProblem } from './problems.ts';
+import {
+  type ConfigSources,
+  type ResolvedSettings,
+  resolveSettings,
+  type SettingVariable,
+} from './resolve-settings.ts';
+
+/** Sources of a client's configuration. */
+export interface ClientConfigSources extends ConfigSources {
+  /** Environment variables by dotted key; a key without an entry has none, whatever `serve` reads. */
+  readonly variables: ReadonlyMap<string, readonly SettingVariable[]>;
+}
+
+/** What the sources give: values for the client's own rules to judge. */
+export interface ClientConfig
+  extends Pick<ResolvedSettings, 'origins' | 'unsound' | 'placeOf' | 'isGiven'> {
+  readonly config: Pick<Config, 'admin' | 'executions' | 'union'>;
+  /** In no order yet: the caller adds its own and sorts them by `orderProblems`. */
+  readonly problems: readonly ConfigProblem[];
+}
+
+/** Blocks at the top of a client's file that belong to other programs reading the same file. */
+const FOREIGN_BLOCKS: ReadonlySet<string> = new Set([
+  'console',
+  'files',
+  'image',
+  'images',
+  'local',
+  'logger',
+  'project',
+  'root',
+  'storage',
+  'task',
+]);
+
+/**
+ * Reads the client's blocks.
+ *
+ * Everything given is checked, blocks of `serve` in the same file included; what is missing there is
+ * not told, because a client's file need not have them. Reads no file.
+ *
+ * @param sources - File, environment and flags; all untrusted.
+ */
+export function readClientConfig(sources: ClientConfigSources): ClientConfig {
+  const file = readConfigFile(sources.file ?? { path: '', text: '' }, FOREIGN_BLOCKS);
+  const resolved = resolveSettings(sources, file, ({ key }) => sources.variables.get(key) ?? []);
+  const { admin, executions, union } = buildConfig(resolved.values);
+  const { origins, unsound, placeOf, isGiven } = resolved;
+  return {
+    config: { admin, executions, union },
+    problems: [...file.problems, ...resolved.problems],
+    origins,
+    unsound,
+    placeOf,
+    isGiven,
+  };
+}

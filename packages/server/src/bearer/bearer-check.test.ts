@@ -1,0 +1,94 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { BEARER_SETTINGS } from '../testing/bearer.ts';
+import { toRequest } from '../testing/check.ts';
+import { Clock } from '../testing/clock.ts';
+import { ClockTimers, settled } from '../testing/clock-timers.ts';
+import {
+  createSigningKey,
+  forgeToken,
+  HONEST_CLAIMS,
+  ISSUER,
+  IssuersInMemory,
+} from '../testing/forge.ts';
+import { OPEN_RULES } from '../testing/people.ts';
+import { createBearerCheck } from '../verdict/index.ts';
+
+const KEY = createSigningKey('ES256', 'ec');
+const TOKEN = forgeToken(KEY, HONEST_CLAIMS);
+
+async function setup(onlyConfiguredHeader = false) {
+  const clock = new Clock();
+  const timers = new ClockTimers(clock);
+  const issuers = new IssuersInMemory({ [ISSUER]: [KEY.jwk] });
+  const { check, close } = createBearerCheck({
+    settings: BEARER_SETTINGS,
+    headers: {
+      httpAuthorizationHeader: 'core-authorization',
+      grpcAuthorizationHeader: 'grpc-token',
+      onlyConfiguredHeader,
+    },
+    access: () => OPEN_RULES,
+    claimHeaders: [],
+    fetch: issuers.fetch,
+    now: clock.now,
+    schedule: timers.schedule,
+    onRefused: () => {},
+    onKeysLoaded: () => {},
+    onFailure: () => {},
+    onOutage: () => {},
+  });
+  onTestFinished(close);
+  await settled();
+  return { check, timers };
+}
+
+describe('a check of bearer tokens alone', () => {
+  it('admits by a token, from memory the second time', async () => {
+    const { check } = await setup();
+    const request = toRequest({ 'core-authorization': `Bearer ${TOKEN}` });
+    const first = await check(request);
+    expect(first).toMatchObject({ outcome: 'admitted', session: undefined });
+    expect(check(request)).toBe(first);
+  });
+
+  it.each([
+    ['http', 'core-authorization', true],
+    ['http', 'authorization', true],
+    ['http', 'grpc-token', false],
+    ['grpc', 'grpc-token', true],
+    ['grpc', 'authorization', true],
+    ['grpc', 'core-authorization', false],
+  ] as const)('on %s a bearer in %s counts: %s', async (transport, name, isAdmitted) => {
+    const { check } = await setup();
+    const verdict = await check(toRequest({ [name]: `Bearer ${TOKEN}` }, { transport }));
+    expect(verdict.outcome).toBe(isAdmitted ? 'admitted' : 'refused');
+  });
+
+  it('reads no other header than the configured one when told so', async () => {
+    const { check } = await setup(true);
+    expect(await check(toRequest({ authorization: `Bearer ${TOKEN}` }))).toEqual({
+      outcome: 'refused',
+      reason: 'no_credential',
+    });
+  });
+
+  it.each([
+    { cookie: '__Host-core_session=AAAAAAAB.x' },
+    { cookie: `undefined=${TOKEN}` },
+    { cookie: `=${TOKEN}` },
+    { authorization: 'Basic YTpi' },
+  ] as const)('takes %o for no credential', async (headers) => {
+    const { check } = await setup();
+    expect(check(toRequest(headers))).toEqual({ outcome: 'refused', reason: 'no_credential' });
+  });
+
+  it('refuses a bad token and two of them', async () => {
+    const { check } = await setup();
+    expect(await check(toRequest({ authorization: `Bearer ${TOKEN}x` }))).toEqual({
+      outcome: 'refused',
+      reason: 'bearer_not_accepted',
+    });
+    const two = { authorization: `Bearer ${TOKEN}`, 'core-authorization': 'Bearer other' };
+    expect(check(toRequest(two))).toMatchObject({ reason: 'ambiguous_credentials' });
+  });
+});

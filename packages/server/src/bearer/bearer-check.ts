@@ -1,0 +1,47 @@
+/**
+ * A check of bearer tokens alone, for any service that has no sessions.
+ *
+ * @module
+ */
+
+import { type Check, createCheck } from '../verdict/check.ts';
+import { selectBearerHeaders } from '../verdict/credential.ts';
+import { Generation } from '../verdict/generation.ts';
+import { type BearerVerifierOptions, createBearerVerifier } from './bearer-verifier.ts';
+import { createIssuerFetch } from './issuer-request.ts';
+
+/** Settings and ports of {@link createBearerCheck}. */
+export interface BearerCheckOptions extends Omit<BearerVerifierOptions, 'fetch' | 'generation'> {
+  readonly fetch: typeof fetch;
+  /** Names of the headers, lower case, and whether `authorization` is left out beside them. */
+  readonly headers: Parameters<typeof selectBearerHeaders>[0];
+  /** Told of an outage that left a request undecided. */
+  readonly onOutage: (cause: unknown) => void;
+}
+
+/**
+ * Creates a check that admits by bearer token and by nothing else: a cookie is no credential here.
+ *
+ * Imports neither a web framework nor a session store. The caller closes it when the service stops.
+ */
+export function createBearerCheck(options: BearerCheckOptions): {
+  readonly check: Check;
+  close(): void;
+} {
+  const bearer = createBearerVerifier({
+    ...options,
+    fetch: createIssuerFetch(options),
+    generation: new Generation(),
+  });
+  const check = createCheck({
+    // Only the cross-site rule asks for it, and that stands on cookies.
+    publicOrigin: '',
+    credentials: {
+      sessionCookieName: undefined,
+      bearerHeaders: selectBearerHeaders(options.headers),
+    },
+    bearer,
+    onOutage: options.onOutage,
+  });
+  return { check, close: () => bearer.close() };
+}

@@ -1,0 +1,59 @@
+/**
+ * From a verified token to a verdict: scopes, access rules, identity.
+ *
+ * @module
+ */
+
+import type { Principal } from '@sallyport/protocol';
+import { type AccessRules, findAccessRefusal, selectAccessClaims } from '../verdict/access.ts';
+import { prepareIdentity } from '../verdict/identity.ts';
+import { toUserRecord } from '../verdict/user-record.ts';
+import type { Refused, Verdict } from '../verdict/verdict.ts';
+import { isOfApplication, readSubject } from './access-token.ts';
+import type { IssuerSettings } from './bearer-settings.ts';
+import { readClientId, readScopes } from './claim-readers.ts';
+import type { JsonObject } from './strict-json.ts';
+
+/** What a verdict on a verified token depends on. */
+export interface BearerPolicy {
+  readonly requiredScopes: readonly string[];
+  /** Read at each decision, so that a reload takes effect with the generation's bump. */
+  readonly access: () => AccessRules;
+  readonly claimHeaders: readonly string[];
+}
+
+const NOT_ACCEPTED: Refused = { outcome: 'refused', reason: 'bearer_not_accepted' };
+const INSUFFICIENT_SCOPE: Refused = { outcome: 'refused', reason: 'insufficient_scope' };
+
+/**
+ * Decides whether the holder of a verified token may enter.
+ *
+ * @param claims - Verified claims of an access token for us.
+ *
+ * @see [RFC 6750 section 3.1](https://www.rfc-editor.org/rfc/rfc6750#section-3.1) a token without the scope is 403, so that nobody signs in again for it
+ */
+export function decideVerified(
+  claims: JsonObject,
+  settings: IssuerSettings,
+  { requiredScopes, access, claimHeaders }: BearerPolicy,
+): Verdict {
+  const scopes = readScopes(claims, settings.scopeClaims);
+  if (!requiredScopes.every((scope) => scopes.has(scope))) return INSUFFICIENT_SCOPE;
+  const subject = readSubject(claims, settings);
+  if (subject === undefined) return NOT_ACCEPTED;
+  const principal: Principal = {
+    issuer: settings.issuer,
+    subject,
+    kind: isOfApplication(claims, settings) ? 'app' : 'user',
+  };
+  const { emailTrusted } = settings;
+  const rules = { ...access(), emailTrusted };
+  const user = { ...toUserRecord(claims, claimHeaders, emailTrusted), subject };
+  const clientId = readClientId(claims, settings.clientIdClaims);
+  if (findAccessRefusal(principal, claims, rules, clientId) !== undefined)
+    return { outcome: 'refused', reason: 'not_allowed', user };
+  const parts = { principal, user, claims: selectAccessClaims(claims, rules) };
+  const identity = prepareIdentity(parts, claimHeaders, settings.subjectPrefix);
+  if (identity === 'claims_overflow') return { outcome: 'refused', reason: 'not_allowed', user };
+  return { outcome: 'admitted', identity, session: undefined, setCookie: undefined };
+}

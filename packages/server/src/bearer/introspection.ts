@@ -1,0 +1,155 @@
+/**
+ * Asks an introspection endpoint about tokens that say nothing themselves (RFC 7662).
+ *
+ * @module
+ */
+
+import { hash } from 'node:crypto';
+import { SallyportError } from '@sallyport/protocol';
+import type { Schedule } from '../issuer/idp-metadata.ts';
+import { createClaimsPolicy, findClaimsProblem } from './access-token.ts';
+import type { BearerSettings, IntrospectionSettings } from './bearer-settings.ts';
+import type { IssuerFetch } from './issuer-metadata.ts';
+import { TOKEN_MAX_LENGTH } from './jwt.ts';
+import type { TokenProblem, Verification } from './jwt-verifier.ts';
+import { RequestBudget } from './request-budget.ts';
+import { type JsonObject, parseStrictObject } from './strict-json.ts';
+
+/** Ports of {@link createIntrospection}. */
+export interface IntrospectionOptions {
+  readonly fetch: IssuerFetch;
+  readonly now: () => number;
+  readonly schedule: Schedule;
+  readonly onFailure: (issuer: string, cause: unknown) => void;
+}
+
+/** Answers about opaque tokens. */
+export interface Introspection {
+  /** What an answer about a token is kept under: everything that decided it, none of it in the clear. */
+  keyOf(token: string): string;
+  /** Asks, or joins whoever asks about the same token. Never rejects. */
+  verify(token: string): Promise<Verification>;
+  close(): void;
+}
+
+/** How long an answer holds that does not say how long, in seconds. */
+const WITHOUT_END_SECONDS = 30;
+/** RFC 6750 section 2.1. */
+const B64_TOKEN = /^[\w\-.~+/]+=*$/;
+
+/** Creates the client of the endpoint. */
+export function createIntrospection(
+  endpoint: IntrospectionSettings,
+  settings: BearerSettings,
+  options: IntrospectionOptions,
+): Introspection {
+  const { fetch, now, onFailure } = options;
+  const { issuer } = endpoint;
+  const policy = createClaimsPolicy(issuer, settings);
+  const budget = new RequestBudget({ ...options, perSecond: endpoint.requestsPerSecond });
+  const inFlight = new Map<string, Promise<Verification>>();
+  // A token accepted for one endpoint, audience or scope says nothing about another.
+  const decidedBy = JSON.stringify([
+    endpoint.endpoint,
+    [...policy.audiences].toSorted(),
+    [...settings.requiredScopes].toSorted(),
+  ]);
+  const undecided: Verification = { outcome: 'undecided', issuer: issuer.issuer };
+
+  return {
+    keyOf,
+    verify(token) {
+      if (token.length > TOKEN_MAX_LENGTH || !B64_TOKEN.test(token))
+        return Promise.resolve(refused('form'));
+      const key = keyOf(token);
+      const asked = inFlight.get(key);
+      if (asked !== undefined) return asked;
+      const verification = ask(token).finally(() => inFlight.delete(key));
+      inFlight.set(key, verification);
+      return verification;
+    },
+    close: () => budget.close(),
+  };
+
+  function keyOf(token: string): string {
+    return hash('sha256', `${decidedBy}\n${token}`, 'base64url');
+  }
+
+  async function ask(token: string): Promise<Verification> {
+    try {
+      const answer = await budget.run(() => request(token));
+      return answer === undefined ? undecided : judge(answer);
+    } catch (cause) {
+      onFailure(issuer.issuer, cause);
+      return undecided;
+    }
+  }
+
+  async function request(token: string): Promise<JsonObject> {
+    const response = await fetch(endpoint.endpoint, {
+      method: 'POST',
+      headers: {
+        accept: 'application/json',
+        authorization: basicCredentials(endpoint.clientId, endpoint.clientSecret()),
+        'content-type': 'application/x-www-form-urlencoded',
+      },
+      body: new URLSearchParams({ token, token_type_hint: 'access_token' }).toString(),
+    });
+    if (response.status !== 200)
+      throw misbehaved(`introspection was answered with status ${response.status}`);
+    const answer = parseStrictObject(await response.text());
+    if (typeof answer?.['active'] !== 'boolean')
+      throw misbehaved('introspection was answered with something else than RFC 7662 says');
+    return answer;
+  }
+
+  function judge(answer: JsonObject): Verification {
+    if (answer['active'] !== true) return refused('inactive');
+    if (!isBearerAccessToken(answer)) return refused('token_type');
+    const nowSeconds = now() / 1_000;
+    const claims = {
+      iss: issuer.issuer,
+      exp: Math.floor(nowSeconds) + WITHOUT_END_SECONDS,
+      ...answer,
+    };
+    const problem = findClaimsProblem(claims, policy, nowSeconds);
+    return problem === undefined
+      ? { outcome: 'verified', settings: issuer, claims }
+      : refused(problem);
+  }
+
+  function refused(problem: TokenProblem): Verification {
+    return { outcome: 'refused', problem, issuer: issuer.issuer };
+  }
+}
+
+/**
+ * Whether an answer is about an access token that is a bearer's. The endpoint also knows refresh
+ * tokens, and the hint in the request is only a hint: the answer has to say what it is about.
+ */
+function isBearerAccessToken(answer: JsonObject): boolean {
+  const { token_type: type, typ, token_use: use } = answer;
+  const isAccess = use === 'access' || use === 'access_token';
+  if (type !== undefined && !isBearer(type)) return false;
+  if (typ !== undefined && !isBearer(typ)) return false;
+  if (use !== undefined && !isAccess) return false;
+  return isBearer(type) || isBearer(typ) || isAccess;
+}
+
+function isBearer(value: unknown): boolean {
+  return typeof value === 'string' && value.toLowerCase() === 'bearer';
+}
+
+/** @see [RFC 6749 section 2.3.1](https://www.rfc-editor.org/rfc/rfc6749#section-2.3.1) both are form-encoded first */
+function basicCredentials(clientId: string, clientSecret: string): string {
+  const pair = `${formEncode(clientId)}:${formEncode(clientSecret)}`;
+  return `Basic ${Buffer.from(pair).toString('base64')}`;
+}
+
+function formEncode(text: string): string {
+  return new URLSearchParams([['', text]]).toString().slice(1);
+}
+
+function misbehaved(detail: string): SallyportError {
+  return new SallyportError('SP_IDP_PROTOCOL', { component: 'idp:bearer', detail });
+}

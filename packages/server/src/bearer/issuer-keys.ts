@@ -1,0 +1,125 @@
+/**
+ * The keys of one issuer: fetched, refreshed, kept through an outage, never asked for too often.
+ *
+ * @module
+ */
+
+import type { KeyObject } from 'node:crypto';
+import { SallyportError } from '@sallyport/protocol';
+import { KeptMetadata, type Schedule } from '../issuer/idp-metadata.ts';
+import { fetchJwksUri, type IssuerFetch } from './issuer-metadata.ts';
+import { type KeySet, parseKeySet } from './key-set.ts';
+
+/** Dependencies of {@link IssuerKeys}. */
+export interface IssuerKeysOptions {
+  readonly issuer: string;
+  /** Empty for the registered places. */
+  readonly metadataUrl: string;
+  readonly fetch: IssuerFetch;
+  readonly now: () => number;
+  readonly schedule: Schedule;
+  /** Told when a key that was there is not any more: what it verified counts for nothing now. */
+  readonly onKeyGone: () => void;
+  readonly onLoaded: (keys: KeySet) => void;
+  readonly onFailure: (cause: unknown) => void;
+}
+
+interface FetchedKeys {
+  readonly keys: KeySet;
+  readonly fetchedAt: number;
+}
+
+/** Tokens, forged or not, cause one fetch in this time, also while the IdP is down. */
+const COOL_DOWN_MS = 30_000;
+/** The last good set serves for so long while the IdP cannot give a new one. */
+const KEPT_MS = 86_400_000;
+
+/**
+ * Keeps an issuer's key set.
+ *
+ * It is refreshed every ten minutes. When it lacks what a token needs it is fetched anew, once per
+ * cool-down. A fetch that fails leaves the last good set in use for a day at most.
+ */
+export class IssuerKeys {
+  readonly #options: IssuerKeysOptions;
+  readonly #kept: KeptMetadata<FetchedKeys>;
+  #attemptedAt = Number.NEGATIVE_INFINITY;
+  #inFlight = 0;
+  #hasFailed = false;
+
+  constructor(options: IssuerKeysOptions) {
+    this.#options = options;
+    let known: ReadonlySet<string> = new Set();
+    this.#kept = new KeptMetadata<FetchedKeys>({
+      load: () => this.#fetch(),
+      schedule: options.schedule,
+      onFailure: (cause) => {
+        this.#hasFailed = true;
+        options.onFailure(cause);
+      },
+      onLoaded: ({ keys }) => {
+        this.#hasFailed = false;
+        const isGone = [...known].some((key) => !keys.fingerprints.has(key));
+        known = keys.fingerprints;
+        if (isGone) options.onKeyGone();
+        options.onLoaded(keys);
+      },
+    });
+  }
+
+  /** Begins to fetch. */
+  start(): void {
+    this.#kept.start();
+  }
+
+  /** Keys that may have signed; `undefined` when no set is at hand that may still be used. */
+  select(keyId: string | undefined, algorithm: string): readonly KeyObject[] | undefined {
+    const { current } = this.#kept;
+    if (current === undefined || this.#options.now() - current.fetchedAt >= KEPT_MS)
+      return undefined;
+    return current.keys.select(keyId, algorithm);
+  }
+
+  /** Whether the last attempt failed, so that a key not held may exist all the same. */
+  get isOutdated(): boolean {
+    return this.#hasFailed;
+  }
+
+  /**
+   * Fetches the set because a token needs another one.
+   *
+   * @returns Settles with the attempt, whatever becomes of it. `undefined` when it is too early for
+   *   one: the caller has to decide with what there is.
+   */
+  renew(): Promise<unknown> | undefined {
+    // A clock that was set back must not stop the looking.
+    const isCooling = Math.abs(this.#options.now() - this.#attemptedAt) < COOL_DOWN_MS;
+    return isCooling && this.#inFlight === 0 ? undefined : this.#kept.reload();
+  }
+
+  /** Stops; what was fetched stays in use. */
+  close(): void {
+    this.#kept.close();
+  }
+
+  async #fetch(): Promise<FetchedKeys> {
+    const { issuer, metadataUrl, fetch, now } = this.#options;
+    this.#attemptedAt = now();
+    this.#inFlight += 1;
+    try {
+      const uri = await fetchJwksUri(issuer, metadataUrl, fetch);
+      const response = await fetch(uri, { headers: { accept: 'application/json' } });
+      if (response.status !== 200)
+        throw misbehaved(`the key set was answered with status ${response.status}`);
+      const parsed = parseKeySet(await response.text());
+      if (!parsed.ok) throw misbehaved(`the key set cannot be used: ${parsed.error}`);
+      return { keys: parsed.value, fetchedAt: now() };
+    } finally {
+      this.#inFlight -= 1;
+    }
+  }
+}
+
+function misbehaved(detail: string): SallyportError {
+  return new SallyportError('SP_IDP_PROTOCOL', { component: 'idp:bearer', detail });
+}

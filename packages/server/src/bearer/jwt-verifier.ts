@@ -1,0 +1,148 @@
+/**
+ * Verifies JWT access tokens of several issuers.
+ *
+ * @module
+ */
+
+import {
+  type ClaimsPolicy,
+  type ClaimsProblem,
+  createClaimsPolicy,
+  findClaimsProblem,
+  isOtherToken,
+} from './access-token.ts';
+import type { BearerSettings, IssuerSettings } from './bearer-settings.ts';
+import { IssuerKeys, type IssuerKeysOptions } from './issuer-keys.ts';
+import { type Jwt, type JwtProblem, parseJwt } from './jwt.ts';
+import { verifySignature } from './signature.ts';
+import type { JsonObject } from './strict-json.ts';
+
+/** Why a token is not accepted. Stable: a field of the log. */
+export type TokenProblem =
+  | JwtProblem
+  | ClaimsProblem
+  | 'unknown_issuer'
+  | 'algorithm'
+  | 'unknown_key'
+  | 'signature'
+  | 'inactive'
+  | 'token_type'
+  | 'opaque'
+  | 'scope';
+
+/** What came of verifying a token: whose it is, why it is not accepted, or that nobody can tell. */
+export type Verification =
+  | { readonly outcome: 'verified'; readonly settings: IssuerSettings; readonly claims: JsonObject }
+  | { readonly outcome: 'refused'; readonly problem: TokenProblem; readonly issuer?: string }
+  | { readonly outcome: 'undecided'; readonly issuer: string };
+
+/** Verifies a JWT; synchronous unless keys have to be fetched. Never throws or rejects for a token. */
+export type JwtVerifier = (token: string) => Verification | Promise<Verification>;
+
+interface TrustedIssuer {
+  readonly policy: ClaimsPolicy;
+  readonly algorithms: ReadonlySet<string>;
+  readonly keys: IssuerKeys;
+}
+
+/** What {@link createJwtVerifier} takes of the keys' ports; failures are told with the issuer. */
+export interface JwtVerifierOptions
+  extends Pick<IssuerKeysOptions, 'fetch' | 'now' | 'schedule' | 'onKeyGone'> {
+  readonly settings: BearerSettings;
+  readonly onFailure: (issuer: string, cause: unknown) => void;
+  readonly onKeysLoaded: (issuer: string, ignored: number) => void;
+}
+
+/**
+ * Creates the verifier and begins to fetch every issuer's keys.
+ *
+ * A token is looked up by its `iss`, so that one issuer's key never vouches for another's token. All
+ * that costs nothing is checked before the signature; nothing of a token counts unless it holds.
+ */
+export function createJwtVerifier(options: JwtVerifierOptions): {
+  readonly verify: JwtVerifier;
+  close(): void;
+} {
+  const { settings, now, onFailure, onKeysLoaded } = options;
+  const issuers = new Map(
+    settings.issuers.map((issuer) => [issuer.issuer, createIssuer(issuer)] as const),
+  );
+  for (const { keys } of issuers.values()) keys.start();
+
+  return {
+    verify(token) {
+      const parsed = parseJwt(token);
+      if (!parsed.ok) return { outcome: 'refused', problem: parsed.error };
+      const name = parsed.value.claims['iss'];
+      const issuer = typeof name === 'string' ? issuers.get(name) : undefined;
+      return issuer === undefined
+        ? { outcome: 'refused', problem: 'unknown_issuer' }
+        : verifyWith(issuer, parsed.value);
+    },
+    close() {
+      for (const { keys } of issuers.values()) keys.close();
+    },
+  };
+
+  function createIssuer(issuer: IssuerSettings): TrustedIssuer {
+    return {
+      policy: createClaimsPolicy(issuer, settings),
+      algorithms: new Set(issuer.algorithms),
+      keys: new IssuerKeys({
+        ...options,
+        issuer: issuer.issuer,
+        metadataUrl: issuer.metadataUrl,
+        onFailure: (cause) => onFailure(issuer.issuer, cause),
+        onLoaded: ({ ignored }) => onKeysLoaded(issuer.issuer, ignored),
+      }),
+    };
+  }
+
+  function verifyWith(issuer: TrustedIssuer, jwt: Jwt): Verification | Promise<Verification> {
+    const { policy, algorithms, keys } = issuer;
+    const refused = (problem: TokenProblem): Verification => ({
+      outcome: 'refused',
+      problem,
+      issuer: policy.settings.issuer,
+    });
+    if (!algorithms.has(jwt.algorithm)) return refused('algorithm');
+    if (isOtherToken(jwt.type, jwt.claims)) return refused('not_an_access_token');
+    const problem = findClaimsProblem(jwt.claims, policy, now() / 1_000);
+    if (problem !== undefined) return refused(problem);
+
+    const first = trySignature(keys, jwt);
+    if (first === 'verified') return conclude(first);
+    // Also after a bad signature: the issuer may have put another key under the same id.
+    const renewed = keys.renew();
+    return renewed === undefined
+      ? conclude(first)
+      : renewed.then(() => conclude(trySignature(keys, jwt)));
+
+    function conclude(result: SignatureResult): Verification {
+      switch (result) {
+        case 'verified':
+          return { outcome: 'verified', settings: policy.settings, claims: jwt.claims };
+        case 'no_key_set':
+          return { outcome: 'undecided', issuer: policy.settings.issuer };
+        case 'unknown_key':
+          return keys.isOutdated
+            ? { outcome: 'undecided', issuer: policy.settings.issuer }
+            : refused('unknown_key');
+        case 'signature':
+          return refused('signature');
+      }
+    }
+  }
+}
+
+type SignatureResult = 'verified' | 'no_key_set' | 'unknown_key' | 'signature';
+
+function trySignature(keys: IssuerKeys, jwt: Jwt): SignatureResult {
+  const { keyId, algorithm, signingInput, signature } = jwt;
+  const candidates = keys.select(keyId, algorithm);
+  if (candidates === undefined) return 'no_key_set';
+  if (candidates.length === 0) return 'unknown_key';
+  return candidates.some((key) => verifySignature(algorithm, key, signingInput, signature))
+    ? 'verified'
+    : 'signature';
+}

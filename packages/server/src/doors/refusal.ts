@@ -1,0 +1,52 @@
+/**
+ * How a door of HTTP refuses: shaped for whoever asks.
+ *
+ * @module
+ */
+
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Denial } from '../answer/answer.ts';
+import { tellCaller } from '../answer/caller.ts';
+import { selectRequestId } from '../answer/request-id.ts';
+import { shapeAnswer } from '../answer/shape-answer.ts';
+import type { Refused, Undecided } from '../verdict/verdict.ts';
+import type { DoorOptions } from './door-options.ts';
+
+/** What an HTTP door is made from. */
+export interface PageDoorOptions extends DoorOptions {
+  /**
+   * Whether a page load is sent to `/login` instead of getting 401. Only for a service that people reach
+   * without an ingress: behind one that admits what the service refuses (because it drops the cookie on
+   * the way) the two would send a browser round for ever. Default: no.
+   */
+  readonly redirectsPages?: boolean;
+}
+
+/** The request that is refused. Untrusted. */
+export interface RefusedRequest {
+  readonly method: string;
+  readonly headers: IncomingHttpHeaders;
+  /** Path and query. */
+  readonly target: string;
+}
+
+/** Shapes a refusal, see `shapeAnswer`. */
+export function shapeRefusal(
+  verdict: Refused | Undecided,
+  { method, headers, target }: RefusedRequest,
+  { publicOrigin, redirectsPages = false }: PageDoorOptions,
+): Denial {
+  const caller = {
+    kind: tellCaller({ method, headers }),
+    accept: headers.accept,
+    target,
+    requestId: selectRequestId(headers['x-request-id']),
+  };
+  const shaped = shapeAnswer(verdict, caller, publicOrigin);
+  const answer =
+    shaped.outcome === 'denied' && shaped.status === 302 && !redirectsPages
+      ? shapeAnswer(verdict, { ...caller, kind: 'program' }, publicOrigin)
+      : shaped;
+  if (answer.outcome !== 'denied') throw new TypeError('a refusal that admits');
+  return answer;
+}

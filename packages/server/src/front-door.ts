@@ -1,0 +1,88 @@
+/**
+ * The application layer of the admin service: whoever reaches it round every ingress is verified here.
+ *
+ * @module
+ */
+
+import { PATHS, type RouteMatcher } from '@sallyport/protocol';
+import { Health } from '@sallyport/protocol/protobuf';
+import { type CallerKind, tellCaller } from './answer/caller.ts';
+import type { DoorOptions } from './doors/door-options.ts';
+import { createNodeDoor } from './doors/node-http.ts';
+import type { HttpHandler, HttpRequest, HttpResponse } from './listener/connections.ts';
+import { registerAuthMetadata } from './metadata/auth-metadata-service.ts';
+import { type HealthOptions, registerHealth } from './metadata/health-service.ts';
+import { registerIdentity } from './metadata/identity-service.ts';
+import { createRestDoor, type MetadataOptions } from './metadata/rest-door.ts';
+import { createRpcHandler, sendUnimplemented } from './metadata/rpc-handler.ts';
+import type { Log } from './observe/log.ts';
+import type { Identity } from './verdict/verdict.ts';
+
+/** What lies behind the door. */
+export interface FrontDoorOptions {
+  /** Absent when `useAuth` is false: there is neither discovery nor anything to protect. */
+  readonly auth:
+    | (DoorOptions & { readonly matchRoute: RouteMatcher; readonly metadata: MetadataOptions })
+    | undefined;
+  readonly health: HealthOptions;
+  /** Every other route. */
+  readonly router: HttpHandler;
+  readonly log: Log;
+}
+
+/** Routes of this service that an ingress does not know: they are asked from inside the cluster. */
+const OPEN_INSIDE: ReadonlySet<string> = new Set([
+  PATHS.readyz,
+  ...Health.methods.map(({ name }) => `/${Health.typeName}/${name}`),
+]);
+const RPC_PATH = /^\/[\w.]+\.\w+\/\w+$/;
+
+/**
+ * Creates the door.
+ *
+ * A route that the table protects is answered 401, or the protocol's UNAUTHENTICATED, to a caller
+ * without a good credential, whether or not there is such a route here; whoever is admitted learns
+ * that there is none. Nobody is redirected: that is the ingress's part, and two who redirect could send a
+ * browser round for ever.
+ *
+ * @see Requirement, "What the service does", rule 3, application layer.
+ */
+export function createFrontDoor({ auth, health, router, log }: FrontDoorOptions): HttpHandler {
+  const rpc = createRpcHandler((services) => {
+    registerHealth(services, health);
+    if (auth === undefined) return;
+    registerAuthMetadata(services, auth.metadata);
+    registerIdentity(services);
+  }, log);
+  if (auth === undefined) return (req, res) => serve(req, res, undefined);
+  const rest = createRestDoor(auth.metadata);
+  const door = createNodeDoor(auth);
+
+  return function frontDoor(req, res) {
+    if (rest(req, res)) return;
+    const path = pathOf(req.url ?? '');
+    // The table finds a service by its path on either transport, whatever the content type says.
+    const isOpen = OPEN_INSIDE.has(path) || !auth.matchRoute(path, 'http').protected;
+    if (isOpen) serve(req, res, undefined);
+    else door(req, res, (identity) => serve(req, res, identity));
+  };
+
+  function serve(req: HttpRequest, res: HttpResponse, identity: Identity | undefined): void {
+    if (rpc(req, res, identity)) return;
+    const kind = tellCaller({ method: req.method ?? 'GET', headers: req.headers });
+    const isCall = identity !== undefined || RPC_PATH.test(pathOf(req.url ?? ''));
+    if (isRpc(kind) && isCall) sendUnimplemented(res, kind);
+    else router(req, res);
+  }
+}
+
+function isRpc(kind: CallerKind): kind is 'grpc' | 'grpc-web' | 'connect' {
+  return kind === 'grpc' || kind === 'grpc-web' || kind === 'connect';
+}
+
+/** The path without query; of an absolute request target, too (RFC 9112 section 3.2.2). */
+function pathOf(url: string): string {
+  if (!url.startsWith('/')) return URL.parse(url)?.pathname ?? url;
+  const query = url.indexOf('?');
+  return query === -1 ? url : url.slice(0, query);
+}

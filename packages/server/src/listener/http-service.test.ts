@@ -1,0 +1,211 @@
+import { once } from 'node:events';
+import { type ClientHttp2Session, connect } from 'node:http2';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { dial, drainSocket, talk } from '../testing/wire-client.ts';
+import type { HttpHandler } from './connections.ts';
+import { type HttpListener, listenOnOnePort } from './http-service.ts';
+import type { ServiceTimeouts } from './timeouts.ts';
+
+const GET = 'GET /path HTTP/1.1\r\nhost: a\r\n';
+
+/** Answers with version, method and path, once the request has ended. */
+const echo: HttpHandler = (req, res) => {
+  req.resume();
+  req.once('end', () => {
+    res.setHeader('content-type', 'text/plain');
+    res.end(`${req.httpVersion} ${req.method} ${req.url}`);
+  });
+};
+
+async function start(
+  handler: HttpHandler = echo,
+  timeouts: Partial<ServiceTimeouts> = {},
+): Promise<HttpListener> {
+  const listener = await listenOnOnePort(handler, {
+    port: 0,
+    host: '127.0.0.1',
+    timeouts: { drainMs: 2_000, ...timeouts },
+  });
+  onTestFinished(() => listener.close());
+  return listener;
+}
+
+function dialHttp2(port: number): ClientHttp2Session {
+  const session = connect(`http://127.0.0.1:${port}`);
+  session.on('error', () => {});
+  onTestFinished(() => session.destroy());
+  return session;
+}
+
+/** Sends a GET; resolves to body and reset code. */
+async function get2(session: ClientHttp2Session): Promise<readonly [string, number]> {
+  const stream = session.request({ ':path': '/path' });
+  stream.on('error', () => {});
+  let body = '';
+  stream.on('data', (chunk: Buffer) => {
+    body += chunk.toString();
+  });
+  await once(stream, 'close');
+  return [body, stream.rstCode];
+}
+
+describe('one port', () => {
+  it('answers HTTP/1.1', async () => {
+    const { port } = await start();
+    expect(await talk(port, `${GET}connection: close\r\n\r\n`)).toMatch(/\r\n\r\n1\.1 GET \/path$/);
+  });
+
+  it('answers HTTP/2 without TLS', async () => {
+    const { port } = await start();
+    expect(await get2(dialHttp2(port))).toEqual(['2.0 GET /path', 0]);
+  });
+
+  it('closes a TLS handshake, unanswered', async () => {
+    const { port } = await start();
+    expect(await talk(port, Buffer.from('1603010200010001fc0303', 'hex'))).toBe('');
+  });
+
+  it('says when the port is taken', async () => {
+    const { port } = await start();
+    await expect(listenOnOnePort(echo, { port, host: '127.0.0.1' })).rejects.toMatchObject({
+      code: 'SP_PORT_IN_USE',
+    });
+  });
+
+  it('refuses an HTTP/1.1 request with both lengths', async () => {
+    const { port } = await start();
+    const request = `POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 3\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`;
+    expect(await talk(port, request)).toMatch(/^HTTP\/1\.1 400 /);
+  });
+
+  it.each([
+    ['HTTP/1.1', 70_000, 'HTTP/1.1 431'],
+    ['HTTP/1.1', 40_000, 'HTTP/1.1 200'],
+  ])(
+    'takes headers of an ingress in full and no more: %s, %i bytes -> %s',
+    async (_, size, start1) => {
+      const { port } = await start();
+      const request = `${GET}connection: close\r\nx-long: ${'x'.repeat(size)}\r\n\r\n`;
+      expect(await talk(port, request)).toMatch(new RegExp(`^${start1}`));
+    },
+  );
+
+  it('tells HTTP/2 clients its limits', async () => {
+    const { port } = await start();
+    const session = dialHttp2(port);
+    const [settings] = (await once(session, 'remoteSettings')) as [Record<string, unknown>];
+    expect(settings).toMatchObject({ maxConcurrentStreams: 200, maxHeaderListSize: 65_536 });
+  });
+});
+
+describe('a slow client', () => {
+  const short = { firstBytesMs: 60, headersMs: 60, requestMs: 60, keepAliveMs: 60 };
+
+  it.each([
+    ['says nothing', ''],
+    ['begins the HTTP/2 preface', 'PR'],
+    ['sends the preface and no SETTINGS', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+  ])('that %s is disconnected', async (_, sent) => {
+    const { port } = await start(echo, short);
+    const socket = dial(port);
+    socket.write(sent);
+    await drainSocket(socket);
+  });
+
+  it('that never ends its HTTP/1.1 headers is told so and disconnected', async () => {
+    const { port } = await start(echo, short);
+    expect(await talk(port, GET)).toMatch(/^(?:HTTP\/1\.1 408 .*)?$/s);
+  });
+
+  it('that never ends its HTTP/1.1 body is disconnected', async () => {
+    const { port } = await start(echo, short);
+    const request = 'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 10\r\n\r\n123';
+    expect(await talk(port, request)).not.toContain('200');
+  });
+
+  it('that never ends its HTTP/2 body has its stream reset, and the next one answered', async () => {
+    const { port } = await start(echo, { ...short, keepAliveMs: 5_000 });
+    const session = dialHttp2(port);
+    const stream = session.request({ ':method': 'POST', ':path': '/' });
+    stream.on('error', () => {});
+    stream.write('123');
+    await once(stream, 'close');
+    expect(stream.rstCode).not.toBe(0);
+    expect(await get2(session)).toEqual(['2.0 GET /path', 0]);
+  });
+
+  it('that leaves a finished HTTP/2 answer in the window has its stream reset', async () => {
+    const { port } = await start((_, res) => res.end('x'.repeat(1_000_000)), short);
+    const session = dialHttp2(port);
+    const stream = session.request({ ':path': '/' });
+    stream.on('error', () => {});
+    // Never read: the window stays closed after its first 64 KiB.
+    await once(stream, 'response');
+    stream.pause();
+    await once(session, 'close');
+    expect(stream.closed).toBe(true);
+  });
+
+  it('on HTTP/2 is not who waits for a handler', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const { port } = await start((_, res) => void promise.then(() => res.end('late')), short);
+    const answer = get2(dialHttp2(port));
+    const quick = dial(port);
+    await drainSocket(quick);
+    resolve();
+    expect(await answer).toEqual(['late', 0]);
+  });
+
+  it('an HTTP/2 connection without a stream is closed', async () => {
+    const { port } = await start(echo, short);
+    await once(dialHttp2(port), 'close');
+  });
+});
+
+describe('close', () => {
+  it('lets an answer under way finish, on both versions, and takes no new connection', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const begun: (() => void)[] = [];
+    const both = new Promise<void>((ready) => begun.push(ready));
+    let seen = 0;
+    const listener = await start((_, res) => {
+      seen += 1;
+      if (seen === 2) begun[0]?.();
+      void promise.then(() => res.end('late'));
+    });
+    const one = talk(listener.port, `${GET}\r\n`);
+    const two = get2(dialHttp2(listener.port));
+    await both;
+    const closed = listener.close();
+    const late = dial(listener.port);
+    expect(await once(late, 'error')).toMatchObject([{ code: 'ECONNREFUSED' }]);
+    resolve();
+    expect(await one).toMatch(/late$/);
+    expect(await two).toEqual(['late', 0]);
+    await closed;
+  });
+
+  it('ends idle connections at once', async () => {
+    const listener = await start(echo, { drainMs: 60_000 });
+    const socket = dial(listener.port);
+    socket.write(`${GET}\r\n`);
+    await once(socket, 'data');
+    const session = dialHttp2(listener.port);
+    await get2(session);
+    const ended = Promise.all([once(socket, 'close'), once(session, 'close')]);
+    socket.once('end', () => socket.end());
+    await listener.close();
+    await ended;
+  });
+
+  it('ends what does not end in time', async () => {
+    const listener = await start(() => {}, { drainMs: 50 });
+    const answer = talk(listener.port, `${GET}\r\n`);
+    const session = dialHttp2(listener.port);
+    const stream = session.request({ ':path': '/' });
+    stream.on('error', () => {});
+    await once(session, 'connect');
+    await listener.close();
+    expect(await answer).toBe('');
+  });
+});

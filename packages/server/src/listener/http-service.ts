@@ -1,0 +1,69 @@
+/**
+ * One handler behind one port that speaks HTTP/1.1 and HTTP/2 without TLS.
+ *
+ * @module
+ */
+
+import type { HttpHandler } from './connections.ts';
+import { createHttp1Connections } from './http1-connections.ts';
+import { createHttp2Connections } from './http2-connections.ts';
+import { createOnePort } from './one-port.ts';
+import { SERVICE_TIMEOUTS, type ServiceTimeouts } from './timeouts.ts';
+
+export type { HttpHandler, HttpRequest, HttpResponse } from './connections.ts';
+
+/** Where to listen, and how patiently. */
+export interface ListenOptions {
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly host: string;
+  readonly timeouts?: Partial<ServiceTimeouts>;
+}
+
+/** A running listener. */
+export interface HttpListener {
+  readonly port: number;
+  /** Stops accepting, ends idle connections, and resolves when the last answer is written or time is up. */
+  close(): Promise<void>;
+}
+
+/**
+ * Listens for plain HTTP behind an ingress: HTTP/1.1, and HTTP/2 for those who know that it is spoken
+ * here, as gRPC clients and ingresses do (RFC 9113 section 3.3). A TLS handshake is closed at once.
+ *
+ * @throws {SallyportError} `SP_PORT_IN_USE` when the port is taken.
+ */
+export async function listenOnOnePort(
+  handler: HttpHandler,
+  options: ListenOptions,
+): Promise<HttpListener> {
+  const timeouts = { ...SERVICE_TIMEOUTS, ...options.timeouts };
+  const http1 = createHttp1Connections({ handler, timeouts });
+  const http2 = createHttp2Connections({ handler, timeouts });
+  const port = createOnePort({
+    firstBytesMs: timeouts.firstBytesMs,
+    accept(socket, protocol) {
+      if (protocol === 'http1') http1.accept(socket);
+      else if (protocol === 'h2c') http2.accept(socket);
+      else socket.destroy();
+    },
+  });
+  try {
+    return { port: await port.listen(options.port, options.host), close };
+  } catch (cause) {
+    http1.close();
+    http2.close();
+    throw cause;
+  }
+
+  async function close(): Promise<void> {
+    port.stopListening();
+    http1.drain();
+    http2.drain();
+    const timer = setTimeout(() => port.destroyAll(), timeouts.drainMs);
+    await port.allClosed();
+    clearTimeout(timer);
+    http1.close();
+    http2.close();
+  }
+}

@@ -1,0 +1,50 @@
+/**
+ * Serves HTTP/1.1 on connections that the port has sorted out.
+ *
+ * @module
+ */
+
+import { createServer } from 'node:http';
+import type { Connections, ConnectionsOptions } from './connections.ts';
+
+/** An ingress passes on what its own buffers hold: four of 8 KiB by default. */
+const HEADER_BYTES_MAX = 65_536;
+/** How often Node looks for late requests, as a part of their limit. */
+const CHECKS_PER_LIMIT = 4;
+const LOOK_FOR_IDLE_MS = 20;
+
+/**
+ * Creates the HTTP/1.1 side. While it runs it keeps no list of requests: `/me` must not pay for the
+ * stop.
+ */
+export function createHttp1Connections({ handler, timeouts }: ConnectionsOptions): Connections {
+  let looking: NodeJS.Timeout | undefined;
+  const server = createServer({
+    keepAliveTimeout: timeouts.keepAliveMs,
+    headersTimeout: timeouts.headersMs,
+    requestTimeout: timeouts.requestMs,
+    connectionsCheckingInterval: Math.max(20, Math.ceil(timeouts.headersMs / CHECKS_PER_LIMIT)),
+    maxHeaderSize: HEADER_BYTES_MAX,
+  });
+  server.on('request', handler);
+  // Without this event a server that is only fed sockets enforces no time-out.
+  server.emit('listening');
+
+  return {
+    accept(socket) {
+      server.emit('connection', socket);
+    },
+    drain() {
+      server.prependListener('request', (_req, res) => {
+        res.shouldKeepAlive = false;
+      });
+      server.closeIdleConnections();
+      // A connection whose answer was under way is idle a little later.
+      looking = setInterval(() => server.closeIdleConnections(), LOOK_FOR_IDLE_MS);
+    },
+    close() {
+      clearInterval(looking);
+      server.close();
+    },
+  };
+}

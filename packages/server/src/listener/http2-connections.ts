@@ -1,0 +1,111 @@
+/**
+ * Serves HTTP/2 without TLS on connections that the port has sorted out.
+ *
+ * @module
+ */
+
+import {
+  constants,
+  createServer,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2';
+import type { Socket } from 'node:net';
+import type { Connections, ConnectionsOptions } from './connections.ts';
+
+const HEADER_BYTES_MAX = 65_536;
+const HEADER_PAIRS_MAX = 256;
+const CONCURRENT_STREAMS_MAX = 200;
+const SESSION_MEMORY_MEGABYTES = 32;
+/** For a client that was told the session is over to end its own side. */
+const LINGER_MS = 5_000;
+
+/**
+ * Creates the HTTP/2 side.
+ *
+ * Extended CONNECT and server push stay off. Node itself ends sessions that flood resets
+ * (CVE-2023-44487), continuations (CVE-2024-27983) or invalid frames; what it has no limit for is a
+ * client that is slow, which is what the timers here are for.
+ */
+export function createHttp2Connections({ handler, timeouts }: ConnectionsOptions): Connections {
+  const sessions = new Set<ServerHttp2Session>();
+  const server = createServer({
+    maxHeaderListPairs: HEADER_PAIRS_MAX,
+    maxSessionMemory: SESSION_MEMORY_MEGABYTES,
+    settings: {
+      enablePush: false,
+      enableConnectProtocol: false,
+      maxConcurrentStreams: CONCURRENT_STREAMS_MAX,
+      maxHeaderListSize: HEADER_BYTES_MAX,
+    },
+  });
+  server.on('sessionError', ignore);
+  server.on('request', (req: Http2ServerRequest, res: Http2ServerResponse) => {
+    watchStream(req, res);
+    handler(req, res);
+  });
+
+  return {
+    accept(socket) {
+      // An HTTP/2 connection is over when its client has ended it.
+      socket.allowHalfOpen = false;
+      // Node makes the session within the call below.
+      server.once('session', (session) => watchSession(session, socket));
+      server.emit('connection', socket);
+    },
+    drain() {
+      for (const session of sessions) session.close();
+    },
+    close() {
+      server.close();
+    },
+  };
+
+  /** A session earns its time with SETTINGS, then with streams. */
+  function watchSession(session: ServerHttp2Session, socket: Socket): void {
+    sessions.add(session);
+    let open = 0;
+    let timer = setTimeout(() => session.destroy(), timeouts.headersMs);
+    session.once('remoteSettings', restAgain);
+    session.on('stream', (stream: ServerHttp2Stream) => {
+      open += 1;
+      clearTimeout(timer);
+      stream.once('close', () => {
+        open -= 1;
+        if (open === 0) restAgain();
+      });
+    });
+    session.once('close', () => {
+      clearTimeout(timer);
+      sessions.delete(session);
+    });
+
+    function restAgain(): void {
+      clearTimeout(timer);
+      if (session.destroyed || open > 0) return;
+      timer = setTimeout(() => {
+        session.close();
+        timer = setTimeout(() => socket.destroy(), LINGER_MS);
+      }, timeouts.keepAliveMs);
+    }
+  }
+
+  /**
+   * Ends a stream whose request does not end, or whose finished answer is not taken. An answer that
+   * goes on for long because its handler does is nobody's fault.
+   */
+  function watchStream(req: Http2ServerRequest, res: Http2ServerResponse): void {
+    const { stream } = req;
+    const timer = setInterval(() => {
+      if (stream.state.remoteClose !== 1 || res.writableEnded)
+        stream.close(constants.NGHTTP2_CANCEL);
+    }, timeouts.requestMs);
+    stream.once('close', () => clearInterval(timer));
+    stream.on('error', ignore);
+  }
+}
+
+/** The end of a session or stream shows in `close`. */
+function ignore(): void {}

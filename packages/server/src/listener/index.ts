@@ -1,0 +1,22 @@
+/**
+ * Listening: one port for HTTP/1.1 and HTTP/2, stopping without dropping anybody.
+ *
+ * @module
+ */
+
+export {
+  type HttpHandler,
+  type HttpListener,
+  type HttpRequest,
+  type HttpResponse,
+  type ListenOptions,
+  listenOnOnePort,
+} from './http-service.ts';
+export {
+  createOnePort,
+  type OnePort,
+  type OnePortOptions,
+  tellProtocol,
+  type WireProtocol,
+} from './one-port.ts';
+export type { ServiceTimeouts } from './timeouts.ts';

@@ -1,0 +1,142 @@
+/**
+ * One listening port for TLS, HTTP/2 without TLS, and HTTP/1.1: the first bytes decide.
+ *
+ * @module
+ */
+
+import { createServer, type Socket } from 'node:net';
+import { SallyportError } from '@sallyport/protocol';
+
+/** What a connection speaks. */
+export type WireProtocol = 'tls' | 'h2c' | 'http1';
+
+/** Options of {@link createOnePort}. */
+export interface OnePortOptions {
+  /** Takes over a connection; what was read to tell the protocol is back in its buffer. */
+  readonly accept: (socket: Socket, protocol: WireProtocol) => void;
+  /** Milliseconds a connection may take to show its protocol. */
+  readonly firstBytesMs: number;
+}
+
+/** A port that sorts connections. */
+export interface OnePort {
+  /**
+   * Starts listening; resolves to the port taken.
+   *
+   * @param port - 0 takes a free one.
+   * @throws {SallyportError} `SP_PORT_IN_USE`.
+   */
+  listen(port: number, host: string): Promise<number>;
+  /** Takes no more connections and closes those that have not shown a protocol yet. */
+  stopListening(): void;
+  /** Resolves once every connection is closed. */
+  allClosed(): Promise<void>;
+  destroyAll(): void;
+}
+
+const TLS_HANDSHAKE = 0x16;
+const PREFACE = Buffer.from('PRI');
+
+/**
+ * Tells a protocol from the first bytes of a connection.
+ *
+ * Neither a TLS record nor the HTTP/2 preface can be the beginning of an HTTP/1.1 request: no method
+ * starts with a control character, and `PRI` is reserved.
+ *
+ * @returns `undefined` while the bytes could still become the HTTP/2 preface.
+ *
+ * @see [RFC 9113 section 3.4](https://www.rfc-editor.org/rfc/rfc9113#section-3.4) connection preface
+ * @see [RFC 8446 section 5.1](https://www.rfc-editor.org/rfc/rfc8446#section-5.1) record type 22
+ */
+export function tellProtocol(bytes: Buffer): WireProtocol | undefined {
+  if (bytes[0] === TLS_HANDSHAKE) return 'tls';
+  const seen = Math.min(bytes.length, PREFACE.length);
+  if (!bytes.subarray(0, seen).equals(PREFACE.subarray(0, seen))) return 'http1';
+  return seen === PREFACE.length ? 'h2c' : undefined;
+}
+
+/** Creates the port. It does not listen yet. */
+export function createOnePort({ accept, firstBytesMs }: OnePortOptions): OnePort {
+  const sockets = new Set<Socket>();
+  const undecided = new Set<Socket>();
+  const whenAllClosed: (() => void)[] = [];
+  // Half-open, because a client may finish sending before it reads; http.Server expects it too.
+  const server = createServer({ allowHalfOpen: true, noDelay: true, keepAlive: true }, sort);
+
+  return {
+    listen(port, host) {
+      return new Promise((resolve, reject) => {
+        server.once('error', (cause: NodeJS.ErrnoException) => {
+          reject(
+            cause.code === 'EADDRINUSE'
+              ? new SallyportError('SP_PORT_IN_USE', {
+                  component: `${host}:${port}`,
+                  detail: `port ${port} is taken by another program; stop it, or choose another one`,
+                  cause,
+                })
+              : cause,
+          );
+        });
+        server.listen(port, host, () => {
+          const address = server.address();
+          resolve(typeof address === 'object' && address !== null ? address.port : port);
+        });
+      });
+    },
+    stopListening() {
+      server.close();
+      for (const socket of undecided) socket.destroy();
+    },
+    allClosed() {
+      if (sockets.size === 0) return Promise.resolve();
+      return new Promise((resolve) => {
+        whenAllClosed.push(resolve);
+      });
+    },
+    destroyAll() {
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+
+  function sort(socket: Socket): void {
+    sockets.add(socket);
+    undecided.add(socket);
+    const timer = setTimeout(() => socket.destroy(), firstBytesMs);
+    socket.on('error', ignore);
+    socket.once('close', () => {
+      clearTimeout(timer);
+      undecided.delete(socket);
+      sockets.delete(socket);
+      if (sockets.size === 0) for (const resolve of whenAllClosed.splice(0)) resolve();
+    });
+    socket.once('end', giveUp);
+    let held: Buffer[] = [];
+    socket.on('data', look);
+
+    function look(bytes: Buffer): void {
+      held.push(bytes);
+      const seen = held.length === 1 ? bytes : Buffer.concat(held);
+      const protocol = tellProtocol(seen);
+      if (protocol === undefined) return;
+      clearTimeout(timer);
+      undecided.delete(socket);
+      socket.off('data', look);
+      socket.off('end', giveUp);
+      // Given back only once, when decided: bytes given back are announced again, and to look at them
+      // again each time would never end.
+      socket.pause();
+      held = [];
+      socket.unshift(seen);
+      accept(socket, protocol);
+      // HTTP/1.1 listens for data; the other two take the connection over, with what was given back.
+      if (protocol === 'http1') socket.resume();
+    }
+
+    function giveUp(): void {
+      socket.destroy();
+    }
+  }
+}
+
+/** A reset by the peer shows in `close`; without a listener it would end the process. */
+function ignore(): void {}

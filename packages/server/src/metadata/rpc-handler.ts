@@ -1,0 +1,101 @@
+/**
+ * Connect, gRPC and gRPC-Web on one handler.
+ *
+ * @module
+ */
+
+import {
+  Code,
+  ConnectError,
+  type ConnectRouter,
+  createConnectRouter,
+  createContextValues,
+} from '@connectrpc/connect';
+import type { UniversalHandler } from '@connectrpc/connect/protocol';
+import {
+  compressionBrotli,
+  compressionGzip,
+  universalRequestFromNodeRequest,
+  universalResponseToNodeResponse,
+} from '@connectrpc/connect-node';
+import { NO_STORE_HEADERS } from '../answer/problem.ts';
+import { identityKey } from '../doors/connect.ts';
+import { send } from '../doors/node-http.ts';
+import type { HttpRequest, HttpResponse } from '../listener/connections.ts';
+import { describeFailure, type Log } from '../observe/log.ts';
+import type { Identity } from '../verdict/verdict.ts';
+
+/** Answers a call; `false` when no service has its path. */
+export type RpcHandler = (
+  req: HttpRequest,
+  res: HttpResponse,
+  identity: Identity | undefined,
+) => boolean;
+
+/** Every message we take is empty or a few words; unpacked, too. */
+const MESSAGE_MAX_BYTES = 65_536;
+
+/**
+ * Creates the handler.
+ *
+ * Not the library's own adapter, because that one throws out of the listener, and so ends the
+ * process, on a request without a usable Host.
+ */
+export function createRpcHandler(register: (router: ConnectRouter) => void, log: Log): RpcHandler {
+  const router = createConnectRouter({
+    acceptCompression: [compressionGzip, compressionBrotli],
+    readMaxBytes: MESSAGE_MAX_BYTES,
+  });
+  register(router);
+  const handlerByPath = new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
+
+  return function handleRpc(req, res, identity) {
+    const url = req.url ?? '';
+    const query = url.indexOf('?');
+    const handler = handlerByPath.get(query === -1 ? url : url.slice(0, query));
+    if (handler === undefined) return false;
+    serve(handler, req, res, identity).catch((cause: unknown) => {
+      // The caller has gone, mostly; what a method throws is an answer, and does not come here.
+      if (ConnectError.from(cause).code !== Code.Aborted)
+        log('warn', 'rpc_broken_off', {
+          rpc: handler.requestPath,
+          failure: describeFailure(cause),
+        });
+      if (!res.headersSent) res.statusCode = 400;
+      res.end();
+    });
+    return true;
+  };
+}
+
+/** Says, in the caller's own protocol, that nobody here has its method. */
+export function sendUnimplemented(res: HttpResponse, kind: 'grpc' | 'grpc-web' | 'connect'): void {
+  const message = 'This service does not have the method';
+  const code = Code.Unimplemented;
+  if (kind === 'connect') {
+    const headers = [...NO_STORE_HEADERS, ['content-type', 'application/json']] as const;
+    send(res, { status: 501, headers, body: JSON.stringify({ code: 'unimplemented', message }) });
+    return;
+  }
+  send(res, {
+    status: 200,
+    headers: [
+      ...NO_STORE_HEADERS,
+      ['content-type', `application/${kind}`],
+      ['grpc-status', String(code)],
+      ['grpc-message', encodeURIComponent(message)],
+    ],
+    body: '',
+  });
+}
+
+async function serve(
+  handler: UniversalHandler,
+  req: HttpRequest,
+  res: HttpResponse,
+  identity: Identity | undefined,
+): Promise<void> {
+  const values = createContextValues().set(identityKey, identity);
+  const request = universalRequestFromNodeRequest(req, res, undefined, values);
+  await universalResponseToNodeResponse(await handler(request), res);
+}

@@ -1,0 +1,128 @@
+/**
+ * The admin service's front door on a port of its own, with an identity provider under the hand of a test.
+ *
+ * @module
+ */
+
+import { ConnectError, type Transport } from '@connectrpc/connect';
+import { createRouteMatcher, ROUTE_GROUPS } from '@sallyport/protocol';
+import {
+  AuthMetadataService,
+  AuthMetadataService2,
+  IdentityService,
+  IdentityService2,
+} from '@sallyport/protocol/protobuf';
+import { onTestFinished } from 'vitest';
+import { createFrontDoor } from '../front-door.ts';
+import { createMetadataSource } from '../issuer/authorization-server-metadata.ts';
+import { listenOnOnePort } from '../listener/http-service.ts';
+import type { PublicClientConfig } from '../metadata/public-client-config.ts';
+import { Clock } from './clock.ts';
+import { createFixedCheck, type FixedCheck, PUBLIC_ORIGIN } from './fixed-check.ts';
+import { type MetadataServer, startMetadataServer } from './metadata-server.ts';
+import { transports } from './rpc-clients.ts';
+import { Timers } from './timers.ts';
+
+/** What command-line clients are told. */
+export const CLIENT: PublicClientConfig = {
+  clientId: 'native-app',
+  redirectUri: 'http://localhost:53593/callback',
+  scopes: ['all', 'offline'],
+  audience: 'https://flow.example/api',
+  authorizationMetadataKey: 'core-grpc',
+  serviceHttpEndpoint: PUBLIC_ORIGIN,
+};
+/** Both generations of the metadata service. */
+export const SERVICES: readonly [typeof AuthMetadataService, typeof AuthMetadataService2] = [
+  AuthMetadataService,
+  AuthMetadataService2,
+];
+/** Both generations of the identity service. */
+export const IDENTITIES: readonly [typeof IdentityService, typeof IdentityService2] = [
+  IdentityService,
+  IdentityService2,
+];
+/** Names of the ways to call. */
+export const HOW: readonly string[] = Object.keys(transports(0));
+
+/** A running front door. */
+export interface RunningFront {
+  readonly server: MetadataServer;
+  readonly signIn: MetadataServer;
+  readonly timers: Timers;
+  readonly readiness: { isReady: boolean };
+  readonly stopping: AbortController;
+  readonly fixed: FixedCheck;
+  readonly url: string;
+  readonly port: number;
+}
+
+/** Starts it; `isDown` takes the authorization server away first. */
+export async function startFront(
+  options: { readonly client?: Partial<PublicClientConfig>; readonly isDown?: boolean } = {},
+): Promise<RunningFront> {
+  const [server, signIn] = [await startMetadataServer(), await startMetadataServer()];
+  if (options.isDown === true) await server.goDown();
+  const timers = new Timers();
+  const readiness = { isReady: true };
+  const stopping = new AbortController();
+  const fixed = createFixedCheck();
+  const source = createMetadataSource({
+    fetch,
+    now: new Clock().now,
+    schedule: timers.schedule,
+    log: () => {},
+    folder: undefined,
+  });
+  const handler = createFrontDoor({
+    auth: {
+      check: fixed.check,
+      publicOrigin: PUBLIC_ORIGIN,
+      matchRoute: createRouteMatcher(ROUTE_GROUPS),
+      metadata: {
+        authorizationServer: source.of(server.issuer),
+        signInServer: source.of(signIn.issuer),
+        publicClient: { ...CLIENT, ...options.client },
+      },
+    },
+    health: {
+      isReady: () => readiness.isReady,
+      schedule: timers.schedule,
+      stopping: stopping.signal,
+    },
+    router: (req, res) => {
+      res.statusCode = req.url === '/login' ? 200 : 404;
+      res.end('router');
+    },
+    log: () => {},
+  });
+  const listener = await listenOnOnePort(handler, {
+    port: 0,
+    host: '127.0.0.1',
+    timeouts: { drainMs: 100 },
+  });
+  onTestFinished(async () => {
+    stopping.abort();
+    source.close();
+    await listener.close();
+  });
+  const url = `http://127.0.0.1:${listener.port}`;
+  return { server, signIn, timers, readiness, stopping, fixed, url, port: listener.port };
+}
+
+/** What a call fails with. */
+export async function failure(call: Promise<unknown>): Promise<ConnectError> {
+  return ConnectError.from(
+    await call.then(
+      () => undefined,
+      (error: unknown) => error,
+    ),
+  );
+}
+
+/** One way to call, by name. */
+export function transportOf(port: number, how: string): Transport {
+  const transport = transports(port)[how];
+  if (transport === undefined) throw new Error(how);
+  return transport;
+}

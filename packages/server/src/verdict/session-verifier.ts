@@ -1,0 +1,151 @@
+/**
+ * The verdict on a session cookie: recalls what is remembered, else opens the session.
+ *
+ * @module
+ */
+
+import type { KeyRing } from '../session/key-ring.ts';
+import { type CookieSettings, setSessionCookie } from '../session/session-cookie.ts';
+import { type Session, sessionEnd } from '../session/session-record.ts';
+import type { SessionStore } from '../session/session-store.ts';
+import type { Sessions } from '../session/sessions.ts';
+import { type AccessRules, findAccessRefusal } from './access.ts';
+import type { Generation } from './generation.ts';
+import { prepareIdentity } from './identity.ts';
+import { type RememberedSession, RememberedSessions } from './remembered.ts';
+import type { Admitted, Identity, Refused, Verdict } from './verdict.ts';
+
+/** Everything a verdict on a session depends on. */
+export interface SessionVerifierDependencies {
+  readonly cookies: CookieSettings;
+  readonly sessions: Sessions;
+  readonly store: SessionStore;
+  readonly ring: KeyRing;
+  readonly generation: Generation;
+  /** Read at each decision, so that a reload takes effect with the generation's bump. */
+  readonly access: () => AccessRules;
+  readonly claimHeaders: readonly string[];
+  /** Put before subjects where backends see them; by default nothing is. */
+  readonly subjectPrefix?: string;
+  readonly now: () => number;
+  /** Told of a use that could not be noted. */
+  readonly onOutage: (cause: unknown) => void;
+}
+
+/** Verifies session cookies. */
+export interface SessionVerifier {
+  /** Synchronous and in memory; `undefined` means: decide. Throws when the store cannot say what was revoked. */
+  recall(values: readonly string[]): Admitted | undefined;
+  /** Rejects only on an outage. */
+  decide(values: readonly string[]): Promise<Verdict>;
+}
+
+/** A use is noted, and the cookie slid, at most this often. */
+const NOTE_USE_EVERY_MS = 60_000;
+/** The store is read again at least this often, whatever the revocation log says. */
+const READ_AGAIN_AFTER_MS = 300_000;
+const REMEMBERED_LIMIT = 50_000;
+
+const NO_CREDENTIAL: Refused = { outcome: 'refused', reason: 'no_credential' };
+
+/** Creates the verifier. It performs no renewal and ends no session. */
+export function createSessionVerifier(dependencies: SessionVerifierDependencies): SessionVerifier {
+  const { cookies, sessions, store, ring, generation, now, onOutage } = dependencies;
+  const remembered = new RememberedSessions(REMEMBERED_LIMIT);
+  let revocationsSeen = 0;
+
+  return {
+    recall(values) {
+      ring.poll();
+      forgetRevoked();
+      const value = values.length === 1 ? values[0] : undefined;
+      const entry = value === undefined ? undefined : remembered.get(value);
+      if (value === undefined || entry === undefined) return undefined;
+      const time = now();
+      // `readAgainAt` also bounds a clock that was set back.
+      const isFresh =
+        entry.generation === generation.current &&
+        time < sessionEnd(entry.session) &&
+        time < entry.readAgainAt &&
+        time >= entry.readAgainAt - READ_AGAIN_AFTER_MS;
+      if (!isFresh) {
+        remembered.drop(entry.session.id);
+        return undefined;
+      }
+      return admit(entry, value, time);
+    },
+
+    async decide(values) {
+      let refusal: Refused = NO_CREDENTIAL;
+      for (const value of values) {
+        const verdict = await decideSession(value);
+        if (verdict.outcome !== 'refused') return verdict;
+        if (refusal.reason !== 'not_allowed') refusal = verdict;
+      }
+      return refusal;
+    },
+  };
+
+  function forgetRevoked(): void {
+    const revoked = store.revocations();
+    if (!revoked.all && revoked.sessions.length === 0) return;
+    revocationsSeen += 1;
+    if (revoked.all) remembered.clear();
+    for (const id of revoked.sessions) remembered.drop(id);
+  }
+
+  async function decideSession(value: string): Promise<Verdict> {
+    // Taken before the read: what changes meanwhile makes the result good for this request only.
+    const generationAtRead = generation.current;
+    const revocationsAtRead = revocationsSeen;
+    const session = await sessions.find(value);
+    if (typeof session === 'string') return { outcome: 'refused', reason: session };
+    if (findAccessRefusal(session.principal, session.claims, dependencies.access()) !== undefined) {
+      return { outcome: 'refused', reason: 'not_allowed', user: session.user };
+    }
+    const identity = prepareIdentity(
+      session,
+      dependencies.claimHeaders,
+      dependencies.subjectPrefix,
+    );
+    if (identity === 'claims_overflow')
+      return { outcome: 'refused', reason: 'not_allowed', user: session.user };
+    const time = now();
+    const entry: RememberedSession = {
+      session,
+      identity,
+      admitted: toAdmitted(session, identity),
+      readAgainAt: time + READ_AGAIN_AFTER_MS,
+      generation: generationAtRead,
+    };
+    if (revocationsSeen === revocationsAtRead) remembered.set(value, entry);
+    return admit(entry, value, time);
+  }
+
+  function admit(entry: RememberedSession, value: string, time: number): Admitted {
+    if (time - entry.session.lastUsedAt < NOTE_USE_EVERY_MS) return entry.admitted;
+    const session = { ...entry.session, lastUsedAt: time };
+    entry.session = session;
+    entry.admitted = toAdmitted(session, entry.identity);
+    // A use that cannot be noted shortens the idle time by a minute; the request itself is decided.
+    sessions.noteUse(session.id, time).catch(onOutage);
+    return {
+      ...entry.admitted,
+      setCookie: setSessionCookie(cookies, value, sessions.maxAgeSeconds(session)),
+    };
+  }
+}
+
+function toAdmitted(session: Session, identity: Identity): Admitted {
+  return {
+    outcome: 'admitted',
+    identity,
+    session: {
+      id: session.id,
+      createdAt: session.createdAt,
+      endsAt: sessionEnd(session),
+      absoluteEnd: session.absoluteEnd,
+    },
+    setCookie: undefined,
+  };
+}

@@ -1,0 +1,160 @@
+/**
+ * Answers of nginx itself, when the check or a backend has none it can pass on: in the caller's protocol.
+ *
+ * @module
+ */
+
+import { HEADER } from './headers.ts';
+
+/** One reason, and how each protocol says it. */
+interface Refusal {
+  readonly status: number;
+  readonly reason: string;
+  readonly title: string;
+  /** As in gRPC; Connect has a name for it. */
+  readonly code: readonly [number: number, name: string];
+  /** Further members of the problem document. */
+  readonly members?: string;
+  readonly headers?: readonly string[];
+}
+
+const SET_COOKIE = 'Set-Cookie $sallyport_set_cookie';
+const NO_STORE = 'Cache-Control no-store';
+
+const REFUSALS: readonly Refusal[] = [
+  {
+    status: 401,
+    reason: 'unauthenticated',
+    title: 'Sign in first',
+    code: [16, 'unauthenticated'],
+    members: ',"login_url":"$sallyport_public_scheme://$sallyport_public_host/login"',
+    headers: [SET_COOKIE],
+  },
+  {
+    status: 403,
+    reason: 'forbidden',
+    title: 'This request may not enter',
+    code: [7, 'permission_denied'],
+    headers: [SET_COOKIE],
+  },
+  {
+    status: 413,
+    reason: 'request_too_large',
+    title: 'The request is too large',
+    code: [8, 'resource_exhausted'],
+    headers: [SET_COOKIE],
+  },
+  {
+    status: 502,
+    reason: 'upstream_unreachable',
+    title: 'The service cannot be reached',
+    code: [14, 'unavailable'],
+    headers: [SET_COOKIE],
+  },
+  {
+    status: 503,
+    reason: 'undecided',
+    title: 'Nobody can tell at the moment whether you may enter',
+    code: [14, 'unavailable'],
+    headers: ['Retry-After $sallyport_wait'],
+  },
+  {
+    // Not UNAVAILABLE: clients repeat that, and the call may have been carried out.
+    status: 504,
+    reason: 'upstream_timeout',
+    title: 'The service did not answer in time',
+    code: [4, 'deadline_exceeded'],
+    headers: [SET_COOKIE],
+  },
+];
+
+/** A gRPC call to what no group names; whoever asks is admitted by then. */
+const NOT_SERVED: Refusal = {
+  status: 404,
+  reason: 'route_not_served',
+  title: 'No service answers this route here',
+  code: [12, 'unimplemented'],
+  headers: [SET_COOKIE],
+};
+
+/** Renders `refusals.conf`. */
+export function renderRefusals(): string {
+  const locations = [
+    ...REFUSALS.flatMap((refusal) => [
+      problem(refusal),
+      connectError(refusal),
+      grpcStatus('grpc', refusal),
+      grpcStatus('grpc_web', refusal),
+    ]),
+    grpcStatus('grpc', NOT_SERVED),
+  ];
+  return `${HEADER}
+# "types {}" because nginx would otherwise choose the type by the ending of the path. The error_page
+# keeps those of the server away, which would take the answers for errors of their own.
+${PAGES}${locations.join('')}`;
+}
+
+function problem({ status, reason, title, members = '', headers = [] }: Refusal): string {
+  const type = `"type":"urn:sallyport:problem:${reason}"`;
+  const rest = `"reason":"${reason}"${members},"request_id":"$sallyport_request_id"`;
+  return answer(`${status}_program`, 'application/problem+json', headers, [
+    status,
+    `{${type},"title":"${title}","status":${status},${rest}}\\n`,
+  ]);
+}
+
+function connectError({ status, reason, title, code, headers = [] }: Refusal): string {
+  return answer(`${status}_connect`, 'application/json', headers, [
+    status,
+    `{"code":"${code[1]}","message":"${title} (${reason})"}`,
+  ]);
+}
+
+/** Without a body, and so without trailers: gRPC reads the status from the headers, whose HTTP status is 200. */
+function grpcStatus(
+  protocol: 'grpc' | 'grpc_web',
+  { status, reason, title, code, headers = [] }: Refusal,
+): string {
+  const message = encodeURIComponent(`${title} (${reason})`);
+  const fields = [`grpc-status ${code[0]}`, `grpc-message '${message}'`];
+  const type = `application/${protocol.replace('_', '-')}`;
+  return answer(`${status}_${protocol}`, type, [...headers, ...fields], [200, '']);
+}
+
+function answer(
+  name: string,
+  type: string,
+  headers: readonly string[],
+  [status, body]: readonly [number, string],
+): string {
+  const added = [...headers, NO_STORE].map((field) => `    add_header ${field} always;\n`).join('');
+  return `
+location @sallyport_${name} {
+    types {}
+    default_type ${type};
+    error_page 599 /;
+${added}    return ${status} '${body}';
+}
+`;
+}
+
+const PAGES = `
+location @sallyport_401_page {
+    absolute_redirect off;
+    error_page 599 /;
+    add_header Set-Cookie $sallyport_set_cookie always;
+    add_header Cache-Control no-store always;
+    return 302 $sallyport_sign_in;
+}
+
+location @sallyport_403_page {
+    types {}
+    default_type text/html;
+    error_page 599 /;
+    add_header Set-Cookie $sallyport_set_cookie always;
+    add_header Cache-Control no-store always;
+    add_header Content-Security-Policy "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'" always;
+    add_header X-Content-Type-Options nosniff always;
+    return 403 '<!doctype html>\\n<html lang="en">\\n<meta charset="utf-8">\\n<meta name="viewport" content="width=device-width, initial-scale=1">\\n<meta name="color-scheme" content="light dark">\\n<title>You may not open this</title>\\n<h1>You may not open this</h1>\\n<p>You are signed in, but the rules of this platform do not admit this account, or another site asked in your name.</p>\\n<p><a href="/">Start page</a></p>\\n<p><a href="/logout">Use another account</a></p>\\n<p>Reason <code>forbidden</code>, request <code>$sallyport_request_id</code></p>\\n</html>\\n';
+}
+`;
