@@ -7,12 +7,14 @@
 import { benchBearer, benchBearerCold } from './bearer.ts';
 import { benchMe } from './me.ts';
 import { benchMetadata } from './metadata.ts';
+import { benchTokenCommand } from './token-command.ts';
 
 const CASES: Readonly<Record<string, () => Promise<void>>> = {
   me: benchMe,
   bearer: benchBearer,
   'bearer-cold': benchBearerCold,
   metadata: benchMetadata,
+  'token-command': benchTokenCommand,
 };
 
 const name = process.argv[2] ?? '';

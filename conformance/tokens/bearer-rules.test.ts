@@ -77,27 +77,61 @@ describe('The scheme is matched without regard to case', () => {
   });
 });
 
-describe('Audiences', () => {
-  it('the in-cluster addresses of the admin service are audiences, with and without the port', async () => {
-    const inCluster = await startService({}, [], {}, undefined, [
+describe('Audiences: auth.authorizedUris, the in-cluster addresses of the admin service', () => {
+  let inCluster: Service;
+  let elsewhere: Service;
+  beforeAll(async () => {
+    inCluster = await startService({}, [], {}, undefined, [
       'auth:',
       '  authorizedUris:',
       '    - http://core-admin:80',
       '    - http://core-admin.cloud-cp.svc.cluster.local:80',
     ]);
-    const status = async (aud: string) => {
-      const bearer = await accessToken(inCluster.idp, inCluster.url, { aud });
-      return (
-        await exchange(`${inCluster.url}/me`, { headers: { [BEARER_HEADER]: `Bearer ${bearer}` } })
-      ).status;
-    };
-    expect(await status('http://core-admin:80')).toBe(200);
-    expect(await status('http://core-admin')).toBe(200);
-    expect(await status('http://core-admin.cloud-cp.svc.cluster.local:80')).toBe(200);
-    expect(await status('http://core-admin:81')).toBe(401);
-    expect(await status('https://core-admin')).toBe(401);
-    expect(await status('http://core-admin.other.svc.cluster.local:80')).toBe(401);
+    elsewhere = await startService();
+  });
+  afterAll(async () => {
     await inCluster.stop();
+    await elsewhere.stop();
+  });
+  const status = async (aud: string, { url, idp } = inCluster) => {
+    const bearer = await accessToken(idp, url, { aud });
+    const headers = { [BEARER_HEADER]: `Bearer ${bearer}` };
+    return (await exchange(`${url}/me`, { headers })).status;
+  };
+  const ADDRESSES = [
+    'http://core-admin:80',
+    'http://core-admin',
+    'http://core-admin.cloud-cp.svc.cluster.local:80',
+    'http://core-admin.cloud-cp.svc.cluster.local',
+  ];
+
+  it.each(ADDRESSES)('%s is one, port 80 written or not', async (aud) => {
+    expect(await status(aud)).toBe(200);
+  });
+
+  it.each([
+    'http://core-admin:81',
+    'http://core-admin:443',
+    'https://core-admin',
+    'https://core-admin:80',
+    'http://core-admin.other.svc.cluster.local:80',
+    'http://core-admin.cloud-cp:80',
+  ])('%s, of another port, scheme or host, is none', async (aud) => {
+    expect(await status(aud)).toBe(401);
+  });
+
+  it.each(ADDRESSES)('%s is none where it is not listed', async (aud) => {
+    expect(await status(aud, elsewhere)).toBe(401);
+    expect(await status(elsewhere.url, elsewhere)).toBe(200);
+  });
+
+  it('what is no URL is told with file, line and key, and nothing starts', async () => {
+    const failed = startService({}, [], {}, undefined, [
+      'auth:',
+      '  authorizedUris:',
+      '    - core-admin',
+    ]);
+    await expect(failed).rejects.toThrow(/:3: auth\.authorizedUris\[0\]: found "core-admin"/);
   });
 });
 

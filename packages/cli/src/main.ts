@@ -43,6 +43,10 @@ program
     '--https',
     'make the public URL https: browsers then have to trust the authority it prints',
   )
+  .option(
+    '--cli-refresh-tokens',
+    'let the command line stay signed in: the native app gets refresh tokens and asks for them',
+  )
   .option('--sign-in-as <name>', 'INSECURE: sign everybody in as ada or grace, without a page')
   .option('--json', 'one JSON object when ready instead of text')
   .action(async (options) => {

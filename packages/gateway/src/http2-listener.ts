@@ -6,6 +6,7 @@
 
 import { createServer, type ServerHttp2Session } from 'node:http2';
 import type { Socket } from 'node:net';
+import { limitRest } from '@sallyport/server/listener';
 import { spellAddress } from './exchange.ts';
 import { Http2Exchange } from './http2-exchange.ts';
 import type { Listener, ListenerOptions } from './listener.ts';
@@ -54,37 +55,14 @@ export function createHttp2Listener({ timeouts, routeRequest }: ListenerOptions)
   };
 
   function watch(session: ServerHttp2Session, socket: Socket): void {
-    sessions.add(session);
+    const { headersMs, keepAliveMs, lingerMs } = timeouts;
     const peerAddress = spellAddress(socket.remoteAddress);
-    let open = 0;
-    // HTTP/2 has no header time-out of Node's: a session earns its time with SETTINGS, then with streams.
-    let timer = setTimeout(() => session.destroy(), timeouts.headersMs);
-    session.once('remoteSettings', restAgain);
+    sessions.add(session);
+    session.once('close', () => sessions.delete(session));
+    limitRest(session, socket, { settingsMs: headersMs, keepAliveMs, lingerMs });
     session.on('stream', (stream, headers, _flags, rawHeaders) => {
-      open += 1;
-      clearTimeout(timer);
-      stream.once('close', () => {
-        open -= 1;
-        if (open === 0) restAgain();
-      });
-      const { lingerMs } = timeouts;
       void routeRequest(new Http2Exchange(stream, headers, rawHeaders, peerAddress, lingerMs));
     });
-    session.once('close', () => {
-      clearTimeout(timer);
-      sessions.delete(session);
-    });
-
-    function restAgain(): void {
-      clearTimeout(timer);
-      if (session.destroyed || open > 0) return;
-      timer = setTimeout(() => {
-        session.close();
-        // The session is over with its last stream, but a client that never ends its own side would
-        // keep the socket.
-        timer = setTimeout(() => socket.destroy(), timeouts.lingerMs);
-      }, timeouts.keepAliveMs);
-    }
   }
 }
 

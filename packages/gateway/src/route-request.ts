@@ -5,7 +5,12 @@
  */
 
 import { createRouteMatcher, type RouteGroup } from '@sallyport/protocol';
-import { type BackendHeaderPolicy, type CallerKind, tellCaller } from '@sallyport/server/verdict';
+import {
+  type BackendHeaderPolicy,
+  type CallerKind,
+  selectRequestId,
+  tellCaller,
+} from '@sallyport/server/verdict';
 import { type AskAnswer, admit } from './admission.ts';
 import type { Exchange } from './exchange.ts';
 import type { ForwardGrpc } from './forward-grpc.ts';
@@ -14,7 +19,7 @@ import type { Log } from './log.ts';
 import { type ProblemReason, sendProblem } from './problem.ts';
 import { parseRequestTarget } from './request-target.ts';
 import type { GatewayTimeouts } from './timeouts.ts';
-import { buildUpstreamHeaders, selectRequestId, valuesOf } from './upstream-headers.ts';
+import { buildUpstreamHeaders, valuesOf } from './upstream-headers.ts';
 
 /** What {@link createRequestRouter} needs. */
 export interface RequestRouterOptions {
@@ -47,7 +52,7 @@ export function createRequestRouter(options: RequestRouterOptions): RouteRequest
   const matchRoute = createRouteMatcher(options.routes);
 
   return async function routeRequest(exchange) {
-    const requestId = selectRequestId(exchange.rawHeaders);
+    const requestId = selectRequestId(valuesOf(exchange.rawHeaders, 'x-request-id'));
     try {
       await takeSteps(exchange, requestId);
     } catch (error) {

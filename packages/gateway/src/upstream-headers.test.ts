@@ -2,7 +2,7 @@ import { canonicalHeaderName, type HeaderPair } from '@sallyport/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { POLICY } from './testing/running-gateway.ts';
-import { buildUpstreamHeaders, selectRequestId } from './upstream-headers.ts';
+import { buildUpstreamHeaders } from './upstream-headers.ts';
 
 const IDENTITY: readonly HeaderPair[] = [['x-user-subject', 'ada']];
 
@@ -107,22 +107,5 @@ describe('buildUpstreamHeaders', () => {
         expect(new Set(canonical).size).toBe(canonical.length);
       }),
     );
-  });
-});
-
-describe('selectRequestId', () => {
-  it.each(['01234567', 'a.b-c_d.E', 'f'.repeat(64)])('keeps %s', (id) => {
-    expect(selectRequestId(['X-Request-ID', id])).toBe(id);
-  });
-
-  it.each([
-    [['x-request-id', 'short']],
-    [['x-request-id', 'f'.repeat(65)]],
-    [['x-request-id', 'with space 1']],
-    [['x-request-id', 'line\r\nbreak']],
-    [['x-request-id', '01234567', 'x-request-id', '76543210']],
-    [[]],
-  ])('draws one instead of %j', (raw) => {
-    expect(selectRequestId(raw)).toMatch(/^[0-9a-f]{8}-[0-9a-f-]{27}$/);
   });
 });

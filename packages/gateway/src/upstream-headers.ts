@@ -4,7 +4,6 @@
  * @module
  */
 
-import { randomUUID } from 'node:crypto';
 import { canonicalHeaderName, type HeaderPair, type RouteGroup } from '@sallyport/protocol';
 import { type BackendHeaderPolicy, selectBackendHeaders } from '@sallyport/server/verdict';
 import type { Exchange } from './exchange.ts';
@@ -19,8 +18,6 @@ export interface UpstreamHeaderParts {
   readonly publicOrigin: URL;
   readonly policy: BackendHeaderPolicy;
 }
-
-const REQUEST_ID = /^[A-Za-z0-9._-]{8,64}$/;
 
 /**
  * Fields about the path or the peer that only the gateway may state, and those that would make a
@@ -42,13 +39,6 @@ const OWNED_NAMES: ReadonlySet<string> = new Set([
   'x-rewrite-url',
 ]);
 const OWNED_PREFIXES: readonly string[] = ['x-forwarded-', 'x-original-'];
-
-/** Keeps a caller's `X-Request-Id` when it was sent once, short and harmless; else draws one. */
-export function selectRequestId(rawHeaders: readonly string[]): string {
-  const sent = valuesOf(rawHeaders, 'x-request-id');
-  const [id = ''] = sent;
-  return sent.length === 1 && REQUEST_ID.test(id) ? id : randomUUID();
-}
 
 /** Every value of a header, in the order sent. */
 export function valuesOf(rawHeaders: readonly string[], name: string): readonly string[] {

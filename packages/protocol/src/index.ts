@@ -14,6 +14,7 @@ export {
 export { formatDuration, parseDuration } from './duration.ts';
 export { selectEndToEndHeaders } from './end-to-end-headers.ts';
 export { SallyportError, type SallyportErrorCode, type SallyportErrorOptions } from './errors.ts';
+export { escapeHtml } from './escape-html.ts';
 export {
   CLAIM_HEADER_PREFIX,
   canonicalHeaderName,

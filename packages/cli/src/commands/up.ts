@@ -7,7 +7,7 @@
 import { createWriteStream, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createGateway } from '@sallyport/gateway';
-import { createEmbeddedIdp } from '@sallyport/idp';
+import { API_SCOPE, createEmbeddedIdp } from '@sallyport/idp';
 import { createPinoLog } from '@sallyport/server';
 import { listenOnOnePort } from '@sallyport/server/listener';
 import { createConsole } from '../console/console-server.ts';
@@ -29,6 +29,8 @@ export interface UpOptions {
   readonly signInAs?: string;
   /** Whether the public URL is the https one; the port speaks TLS either way. */
   readonly https?: boolean;
+  /** Whether the native app may stay signed in by refresh tokens, and asks for them. */
+  readonly cliRefreshTokens?: boolean;
   readonly json?: boolean;
 }
 
@@ -71,6 +73,7 @@ export async function up(options: UpOptions, stdio: Stdio): Promise<number> {
       stateDirectory: join(stateDirectory, 'idp'),
       clientIds: CLIENT_IDS,
       ...(options.signInAs === undefined ? {} : { signInAs: options.signInAs }),
+      nativeRefreshTokens: options.cliRefreshTokens === true,
       log: (event, fields) => log('info', event, fields),
     });
     stops.push(() => idp.close());
@@ -84,7 +87,17 @@ export async function up(options: UpOptions, stdio: Stdio): Promise<number> {
       webClientSecretFile: idp.webClientSecretFile,
       stateDirectory,
     };
-    const admin = startAdmin(deployment, idp, log, LOOPBACK, stops);
+    const admin = startAdmin(
+      {
+        deployment,
+        idp,
+        log,
+        gateway: LOOPBACK,
+        clientScopes:
+          options.cliRefreshTokens === true ? [API_SCOPE, 'offline_access'] : [API_SCOPE],
+      },
+      stops,
+    );
     const adminListener = await listenOnOnePort(admin.handler, { port: 0, host: LOOPBACK });
     stops.push(() => {
       admin.stopping();

@@ -13,18 +13,26 @@ import { createAdmin } from '../create-admin.ts';
 import { createSystemPorts } from '../ports.ts';
 import { type Deployment, deploymentVariables } from './deployment.ts';
 
+/** What {@link startAdmin} needs. */
+export interface AdminOfPlane {
+  readonly deployment: Deployment;
+  readonly idp: EmbeddedIdp;
+  readonly log: Log;
+  /** Address of the gateway, the one peer whose forwarded headers are believed. */
+  readonly gateway: string;
+  /** What the command line is told to ask for. */
+  readonly clientScopes: readonly string[];
+}
+
 /**
- * The production graph, configured by nothing but the deployment variables.
+ * The production graph, configured by nothing but the deployment variables and what the options of
+ * `up` change.
  *
- * @param gateway - Address of the gateway, the one peer whose forwarded headers are believed.
  * @param stops - Gets what ends it.
  * @throws {SallyportError} `SP_CONFIG_INVALID`.
  */
 export function startAdmin(
-  deployment: Deployment,
-  idp: EmbeddedIdp,
-  log: Log,
-  gateway: string,
+  { deployment, idp, log, gateway, clientScopes }: AdminOfPlane,
   stops: (() => void | Promise<void>)[],
 ): AdminServer {
   const loaded = loadConfig(
@@ -33,6 +41,7 @@ export function startAdmin(
       flags: {
         'admin.clientSecretLocation': idp.serviceClientSecretFile,
         trustedProxies: [gateway],
+        'auth.appAuth.thirdPartyConfig.flyteClient.scopes': clientScopes,
       },
     },
     'serve',

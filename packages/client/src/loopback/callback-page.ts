@@ -4,7 +4,9 @@
  * @module
  */
 
+import { createHash } from 'node:crypto';
 import type { OutgoingHttpHeaders } from 'node:http';
+import { escapeHtml } from '@sallyport/protocol';
 import type { TokenRefusal } from '../grant.ts';
 
 /** A page with its headers. */
@@ -14,23 +16,33 @@ export interface CallbackPage {
   readonly body: string;
 }
 
-const STYLE =
-  ':root{color-scheme:light dark}' +
-  'body{font:1rem/1.5 system-ui,sans-serif;max-width:34rem;margin:12vh auto;padding:0 1.5rem;' +
-  'background:#fff;color:#1b1b1f}' +
-  'h1{font-size:1.5rem;line-height:1.25}' +
-  'p{overflow-wrap:anywhere}' +
-  '@media(prefers-color-scheme:dark){body{background:#16161a;color:#ececf1}}';
+/** Looks like the platform's own pages: whoever signs in sees both within a minute. */
+const STYLE = `
+:root{color-scheme:light dark;--ground:#f4f5f7;--card:#fff;--text:#1b1f26;--dim:#5a6372;--line:#d9dde3;--code:#eef0f3}
+@media (prefers-color-scheme:dark){:root{--ground:#12151a;--card:#1b2027;--text:#e8ebf0;--dim:#a0a9b8;--line:#323a46;--code:#252c36}}
+*{box-sizing:border-box}
+body{margin:0;min-height:100vh;display:grid;place-items:center;padding:1.25rem;background:var(--ground);color:var(--text);font:1rem/1.55 system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif}
+main{width:100%;max-width:32rem;background:var(--card);border:1px solid var(--line);border-radius:.75rem;padding:2rem;overflow-wrap:anywhere}
+h1{margin:0 0 .75rem;font-size:1.35rem;line-height:1.3;text-wrap:balance}
+p{margin:0 0 1rem}
+p:last-child{margin-bottom:0}
+.dim{color:var(--dim);font-size:.9rem}
+.dim:last-child{margin:1.5rem 0 0;padding-top:1rem;border-top:1px solid var(--line)}
+code{background:var(--code);border-radius:.3rem;padding:.1rem .35rem;font-size:.9em;-webkit-box-decoration-break:clone;box-decoration-break:clone}
+@media (max-width:24rem){body{padding:.75rem}main{padding:1.25rem}}
+@media (forced-colors:active){main{border:1px solid CanvasText}}
+`;
+const STYLE_SOURCE = `'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`;
 
 /**
- * No script, no address to load from or send to; the style alone may be inline. The code in the
- * page's address must not travel on, so there is no Referer.
+ * No script, no address to load from or send to; this one style alone. The code in the page's address
+ * must not travel on, so there is no Referer. The icon is empty, and in the page: a browser that asked
+ * for one would ask whoever has the port next.
  */
 const HEADERS: OutgoingHttpHeaders = {
   'cache-control': 'no-store',
   connection: 'close',
-  'content-security-policy':
-    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'content-security-policy': `default-src 'none'; img-src data:; style-src ${STYLE_SOURCE}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
   'content-type': 'text/html; charset=utf-8',
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
@@ -46,9 +58,9 @@ export function signedInPage(): CallbackPage {
  *
  * @param refusal - Its texts may hold words of the identity provider: they are escaped here.
  */
-export function failedPage({ description, hint }: TokenRefusal): CallbackPage {
-  const last = 'Your terminal tells how to go on.';
-  return page(400, 'You are not signed in', [description, hint, last]);
+export function failedPage({ error, description, hint }: TokenRefusal): CallbackPage {
+  const last = 'You can close this page. Your terminal tells how to go on.';
+  return page(400, 'You are not signed in', [description, hint, last], error);
 }
 
 /** The page for an answer that is not awaited: an old tab, or somebody else's link. */
@@ -72,8 +84,17 @@ export function plainAnswer(status: 400 | 404 | 405): CallbackPage {
   };
 }
 
-function page(status: number, title: string, paragraphs: readonly string[]): CallbackPage {
-  const text = paragraphs.filter((paragraph) => paragraph !== '');
+function page(
+  status: number,
+  title: string,
+  paragraphs: readonly string[],
+  reason?: string,
+): CallbackPage {
+  const lines = paragraphs
+    .filter((paragraph) => paragraph !== '')
+    .map((paragraph) => `<p>${escapeHtml(paragraph)}</p>`);
+  if (reason !== undefined)
+    lines.push(`<p class="dim">Reason <code>${escapeHtml(reason)}</code></p>`);
   return {
     status,
     headers: HEADERS,
@@ -81,26 +102,18 @@ function page(status: number, title: string, paragraphs: readonly string[]): Cal
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta name="viewport" content="width=device-width,initial-scale=1">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="icon" href="data:,">
 <title>${escapeHtml(title)}</title>
 <style>${STYLE}</style>
 </head>
 <body>
 <main>
 <h1>${escapeHtml(title)}</h1>
-${text.map((paragraph) => `<p>${escapeHtml(paragraph)}</p>`).join('\n')}
+${lines.join('\n')}
 </main>
 </body>
 </html>
 `,
   };
-}
-
-function escapeHtml(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-    .replaceAll("'", '&#39;');
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { createServer, request as send } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -97,13 +98,14 @@ describe('the callback', () => {
     await receiver.answer;
     await receiver.finish({
       ok: false,
-      error: { error: 'invalid_grant', description: '<script>alert(1)</script>', hint: '"&' },
+      error: { error: 'invalid_<grant', description: '<script>alert(1)</script>', hint: '"&' },
     });
     const { status, body } = await page;
     expect(status).toBe(400);
     expect(body).toContain('You are not signed in');
     expect(body).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
     expect(body).toContain('&quot;&amp;');
+    expect(body).toContain('Reason <code>invalid_&lt;grant</code>');
     expect(body).not.toContain('<script');
   });
 
@@ -119,9 +121,22 @@ describe('the callback', () => {
       connection: 'close',
       'x-content-type-options': 'nosniff',
     });
-    expect(body).not.toMatch(/(?:src|href)=|url\(|@import|c0de|st4te/);
+    // An icon of its own, so that none is asked for at a port that is somebody else's by then.
+    expect(body).toContain('<link rel="icon" href="data:,">');
+    expect(body).not.toMatch(/(?:src|href)=(?!"data:,")|url\(|@import|c0de|st4te/);
     expect(body).toContain('prefers-color-scheme:dark');
     expect(body).toContain('<html lang="en">');
+  });
+
+  it('allows its own style by its hash, and no other', async () => {
+    const page = ask(GOOD);
+    await receiver.answer;
+    await receiver.finish(DONE);
+    const { headers, body } = await page;
+    const style = /<style>([^<]*)<\/style>/.exec(body)?.[1] ?? '';
+    const hash = createHash('sha256').update(style).digest('base64');
+    expect(headers['content-security-policy']).toContain(`style-src 'sha256-${hash}';`);
+    expect(headers['content-security-policy']).not.toContain('unsafe');
   });
 
   it.each([

@@ -4,6 +4,8 @@
  * @module
  */
 
+import { escapeHtml } from '@sallyport/protocol';
+
 /** Markup made by {@link html}; the one way text gets into a page. */
 export interface Html {
   readonly markup: string;
@@ -11,14 +13,6 @@ export interface Html {
 
 /** What may stand in a template: text is escaped, markup is kept, `undefined` leaves nothing. */
 export type HtmlValue = string | number | Html | readonly Html[] | undefined;
-
-const ENTITY_BY_CHARACTER: ReadonlyMap<string, string> = new Map([
-  ['&', '&amp;'],
-  ['<', '&lt;'],
-  ['>', '&gt;'],
-  ['"', '&quot;'],
-  ["'", '&#39;'],
-]);
 
 /**
  * Builds markup from a template.
@@ -33,11 +27,7 @@ export function html(texts: TemplateStringsArray, ...values: readonly HtmlValue[
 
 function markupOf(value: HtmlValue): string {
   if (value === undefined) return '';
-  if (typeof value === 'string' || typeof value === 'number') return escapeText(String(value));
+  if (typeof value === 'string' || typeof value === 'number') return escapeHtml(String(value));
   if ('markup' in value) return value.markup;
   return value.map(({ markup }) => markup).join('');
-}
-
-function escapeText(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ENTITY_BY_CHARACTER.get(character) ?? '');
 }

@@ -6,8 +6,13 @@ describe('selectRequestId', () => {
     expect(selectRequestId(id)).toBe(id);
   });
 
+  it('keeps the one value of a header given as a list', () => {
+    expect(selectRequestId(['12345678'])).toBe('12345678');
+  });
+
   it.each([
     undefined,
+    [],
     '',
     '1234567',
     'A'.repeat(65),

@@ -8,7 +8,12 @@ import { randomUUID } from 'node:crypto';
 
 const WELL_FORMED = /^[A-Za-z0-9._-]{8,64}$/;
 
-/** Keeps a caller's `X-Request-Id` when it is short and harmless, else draws one. */
+/**
+ * Keeps a caller's `X-Request-Id` when it was sent once, short and harmless; else draws one.
+ *
+ * @param sent - The header, or all its values; untrusted.
+ */
 export function selectRequestId(sent: string | readonly string[] | undefined): string {
-  return typeof sent === 'string' && WELL_FORMED.test(sent) ? sent : randomUUID();
+  const [id = '', ...more] = typeof sent === 'string' ? [sent] : (sent ?? []);
+  return more.length === 0 && WELL_FORMED.test(id) ? id : randomUUID();
 }

@@ -10,10 +10,9 @@ import {
   type Http2ServerRequest,
   type Http2ServerResponse,
   type ServerHttp2Session,
-  type ServerHttp2Stream,
 } from 'node:http2';
-import type { Socket } from 'node:net';
 import type { Connections, ConnectionsOptions } from './connections.ts';
+import { limitRest } from './rest-time.ts';
 
 const HEADER_BYTES_MAX = 65_536;
 const HEADER_PAIRS_MAX = 256;
@@ -52,7 +51,15 @@ export function createHttp2Connections({ handler, timeouts }: ConnectionsOptions
       // An HTTP/2 connection is over when its client has ended it.
       socket.allowHalfOpen = false;
       // Node makes the session within the call below.
-      server.once('session', (session) => watchSession(session, socket));
+      server.once('session', (session) => {
+        sessions.add(session);
+        session.once('close', () => sessions.delete(session));
+        limitRest(session, socket, {
+          settingsMs: timeouts.headersMs,
+          keepAliveMs: timeouts.keepAliveMs,
+          lingerMs: LINGER_MS,
+        });
+      });
       server.emit('connection', socket);
     },
     drain() {
@@ -62,35 +69,6 @@ export function createHttp2Connections({ handler, timeouts }: ConnectionsOptions
       server.close();
     },
   };
-
-  /** A session earns its time with SETTINGS, then with streams. */
-  function watchSession(session: ServerHttp2Session, socket: Socket): void {
-    sessions.add(session);
-    let open = 0;
-    let timer = setTimeout(() => session.destroy(), timeouts.headersMs);
-    session.once('remoteSettings', restAgain);
-    session.on('stream', (stream: ServerHttp2Stream) => {
-      open += 1;
-      clearTimeout(timer);
-      stream.once('close', () => {
-        open -= 1;
-        if (open === 0) restAgain();
-      });
-    });
-    session.once('close', () => {
-      clearTimeout(timer);
-      sessions.delete(session);
-    });
-
-    function restAgain(): void {
-      clearTimeout(timer);
-      if (session.destroyed || open > 0) return;
-      timer = setTimeout(() => {
-        session.close();
-        timer = setTimeout(() => socket.destroy(), LINGER_MS);
-      }, timeouts.keepAliveMs);
-    }
-  }
 
   /**
    * Ends a stream whose request does not end, or whose finished answer is not taken. An answer that

@@ -19,4 +19,5 @@ export {
   tellProtocol,
   type WireProtocol,
 } from './one-port.ts';
+export { limitRest, type RestTimes } from './rest-time.ts';
 export type { ServiceTimeouts } from './timeouts.ts';

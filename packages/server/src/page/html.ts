@@ -4,13 +4,7 @@
  * @module
  */
 
-const ESCAPES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
+import { escapeHtml } from '@sallyport/protocol';
 
 /** Markup that needs no escaping because {@link html} made it. */
 export class Html {
@@ -37,7 +31,6 @@ export function html(
 }
 
 function toMarkup(value: string | Html | readonly Html[]): string {
-  if (typeof value === 'string')
-    return value.replaceAll(/[&<>"']/g, (character) => ESCAPES[character] ?? '');
+  if (typeof value === 'string') return escapeHtml(value);
   return value instanceof Html ? value.toString() : value.join('');
 }

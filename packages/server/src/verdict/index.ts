@@ -7,6 +7,7 @@
 export type { Admission, Answer, Denial } from '../answer/answer.ts';
 export { type BackendHeaderPolicy, selectBackendHeaders } from '../answer/backend-headers.ts';
 export { type CallerHints, type CallerKind, isBackground, tellCaller } from '../answer/caller.ts';
+export { selectRequestId } from '../answer/request-id.ts';
 export {
   type BearerCheckOptions,
   createBearerCheck,
