@@ -86,7 +86,7 @@ export function parseRequirementTable(text: string): {
  * @returns One line for each problem; empty when all is well.
  */
 export function findTestProblems(
-  requirements: readonly Requirement[],
+  requirements: readonly Pick<Requirement, 'id' | 'delivered' | 'tests' | 'negatives'>[],
   readSource: (file: string) => string | undefined,
 ): readonly string[] {
   return requirements.flatMap(({ id, delivered, tests, negatives }) => {

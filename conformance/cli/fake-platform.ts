@@ -105,6 +105,9 @@ export async function startFakePlatform(): Promise<FakePlatform> {
     } else if (path === '/.well-known/openid-configuration') {
       send(response, 200, {
         issuer: platform.url,
+        authorization_endpoint: `${platform.url}/authorize`,
+        token_endpoint: `${platform.url}/token`,
+        device_authorization_endpoint: `${platform.url}/device`,
         revocation_endpoint: `${platform.url}/revoke`,
       });
     } else if (path === '/authorize') {

@@ -35,6 +35,9 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
+/** What the identity provider was sent, its metadata document aside. */
+const posted = () => idp.requests.filter(({ method }) => method === 'POST');
+
 function advertise(changes: Record<string, unknown> = {}): void {
   const { redirectUri = 'http://localhost:53593/callback', ...publicClient } = changes;
   platform.script(`${SERVICE}/GetOAuth2Metadata`, {
@@ -42,6 +45,14 @@ function advertise(changes: Record<string, unknown> = {}): void {
       issuer: idp.origin,
       authorizationEndpoint: `${idp.origin}/authorize`,
       tokenEndpoint: `${idp.origin}/token`,
+    },
+  });
+  idp.script('/.well-known/openid-configuration', {
+    body: {
+      issuer: idp.origin,
+      authorization_endpoint: `${idp.origin}/authorize`,
+      token_endpoint: `${idp.origin}/token`,
+      revocation_endpoint: `${idp.origin}/revoke`,
     },
   });
   platform.script(`${SERVICE}/GetPublicClientConfig`, {
@@ -81,7 +92,7 @@ describe('a client', () => {
   it('asks nobody before it is used', () => {
     create(application());
     expect(platform.requests).toEqual([]);
-    expect(idp.requests).toEqual([]);
+    expect(posted()).toEqual([]);
   });
 
   it('of an application obtains a token at the advertised endpoint and sends it in the advertised header', async () => {
@@ -89,11 +100,11 @@ describe('a client', () => {
     const client = create(application());
     expect((await client.fetch(`${platform.origin}/api`)).status).toBe(200);
     expect(platform.requests.at(-1)?.headers['core-authorization']).toBe('Bearer at-1');
-    expect(idp.requests.map(({ form }) => form)).toEqual([
+    expect(posted().map(({ form }) => form)).toEqual([
       { grant_type: 'client_credentials', scope: 'all' },
     ]);
     await client.fetch(`${platform.origin}/api`);
-    expect(idp.requests).toHaveLength(1);
+    expect(posted()).toHaveLength(1);
   });
 
   it.each([
@@ -104,7 +115,7 @@ describe('a client', () => {
   ])('of an application with %j asks for %j, whatever people ask for', async (changes, form) => {
     advertise({ audience: 'human' });
     await create(application(changes)).tokenSource.get();
-    expect(idp.requests[0]?.form).toMatchObject(form);
+    expect(posted()[0]?.form).toMatchObject(form);
   });
 
   it('with a header of its own uses it, whatever the platform tells', async () => {
@@ -159,7 +170,7 @@ describe('a client', () => {
       undefined,
     ]);
     expect(await client.tokenSource.get()).toMatchObject({ error: { error: 'auth_disabled' } });
-    expect(idp.requests).toEqual([]);
+    expect(posted()).toEqual([]);
   });
 
   it('without an endpoint sends nothing anywhere', async () => {
@@ -200,7 +211,7 @@ describe('a client of a person', () => {
       },
     });
     expect(await client.tokenSource.get()).toMatchObject({ value: { accessToken: 'at-1' } });
-    expect(idp.requests[0]?.form).toMatchObject({ client_id: 'native', code: 'c0de' });
+    expect(posted()[0]?.form).toMatchObject({ client_id: 'native', code: 'c0de' });
     expect(await client.tokenKey()).toMatchObject({ issuer: idp.origin, clientId: 'native' });
   });
 
@@ -235,7 +246,7 @@ describe('a client of a person', () => {
     });
     expect(await client.tokenSource.get()).toMatchObject({ value: { accessToken: 'kept' } });
     expect(await client.authorizationHeader()).toBe('core-authorization');
-    expect([...platform.requests, ...idp.requests]).toEqual([]);
+    expect([...platform.requests, ...posted()]).toEqual([]);
   });
 
   it('tells what it learned', async () => {
@@ -270,14 +281,11 @@ describe('a client of a person', () => {
 
   it('gives tokens back as the native app, and an application as itself', async () => {
     advertise();
-    idp.script('/.well-known/openid-configuration', {
-      body: { issuer: idp.origin, revocation_endpoint: `${idp.origin}/revoke` },
-    });
     idp.script('/revoke', {});
     const kept = { accessToken: 'a', expiresAt: 0, obtainedAt: 0, refreshToken: 'r', scopes: [] };
     expect(await create(settingsOf({})).revoke(kept)).toEqual({ ok: true, value: 'revoked' });
-    expect(idp.requests.at(-1)?.form).toMatchObject({ client_id: 'native', token: 'r' });
+    expect(posted().at(-1)?.form).toMatchObject({ client_id: 'native', token: 'r' });
     await create(application()).revoke(kept);
-    expect(idp.requests.at(-1)?.headers.authorization).toMatch(/^Basic /);
+    expect(posted().at(-1)?.headers.authorization).toMatch(/^Basic /);
   });
 });

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type Result, refuse, SallyportError } from '@sallyport/protocol';
+import { accept, type Result, refuse, SallyportError } from '@sallyport/protocol';
 import { createAuthenticatedFetch } from './attach/authenticated-fetch.ts';
 import type { Grant, GrantOptions, TokenRefusal } from './grant.ts';
 import { clientSecretBasic, publicClient } from './grants/client-authentication.ts';
@@ -82,7 +82,13 @@ export function createClient(settings: ClientSettings, ports: ClientPorts): Clie
   const { endpoint, authType, isEnabled } = settings;
   const origin = endpoint?.origin ?? '';
   const asked =
-    endpoint === undefined ? undefined : createMetadataClient({ endpoint, fetch: ports.fetch });
+    endpoint === undefined
+      ? undefined
+      : createMetadataClient({
+          endpoint,
+          fetch: ports.fetch,
+          confirms: settings.tokenUrl === '',
+        });
   const composed = once(compose);
   const learned = once(recallOrRead);
   const grant = once(async () =>
@@ -173,9 +179,17 @@ export function createClient(settings: ClientSettings, ports: ClientPorts): Clie
       authentication = clientSecretBasic(settings.clientId, secret.value);
     }
     const { issuer, revocationEndpoint } = metadata;
+    // With a configured token endpoint the platform's word was not confirmed: nothing goes elsewhere.
+    if (settings.tokenUrl !== '' && !isSameOrigin(revocationEndpoint, settings.tokenUrl))
+      return accept('not_offered');
     const request = { issuer, revocationEndpoint, authentication };
     return await revokeTokens(request, tokens, ports.fetch, options);
   }
+}
+
+function isSameOrigin(one: string, other: string): boolean {
+  const origin = URL.parse(one)?.origin;
+  return origin !== undefined && origin === URL.parse(other)?.origin;
 }
 
 /** The grant, made when it is first used: kept tokens need none. */

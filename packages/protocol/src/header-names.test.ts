@@ -21,6 +21,11 @@ describe('isIdentityHeader', () => {
     'x_user_claim_groups',
     'X-Amzn-Oidc-Identity',
     'x_amzn_oidc_data',
+    'x.user.subject',
+    'x-user~subject',
+    "x'user'subject",
+    'x!user|subject',
+    'x-amzn.oidc-identity',
   ])('CVE-2025-64484: counts %s as an identity name', (name) => {
     expect(isIdentityHeader(name)).toBe(true);
   });

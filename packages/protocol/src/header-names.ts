@@ -44,10 +44,11 @@ export const HOP_BY_HOP_HEADERS: ReadonlySet<string> = new Set([
 
 /**
  * Brings a header name into the one spelling that strip lists are compared in: some servers read
- * `X_User_Subject` as `X-User-Subject` (CVE-2025-64484), so `_` counts as `-`.
+ * `X_User_Subject` as `X-User-Subject` (CVE-2025-64484), and gateways to CGI turn any other sign into
+ * `_` as well, so everything but letters and digits counts as `-`.
  */
 export function canonicalHeaderName(name: string): string {
-  return name.toLowerCase().replaceAll('_', '-');
+  return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '-');
 }
 
 /** Whether a client-sent header is one of the identity names, in any spelling. */

@@ -9,6 +9,7 @@ import { type Account, askAccount, describeAccount } from '../login/account.ts';
 import { type BrowserCommand, parseBrowserCommand } from '../login/browser.ts';
 import type { RequestedFlow } from '../login/flow.ts';
 import type { Interruption } from '../login/interruption.ts';
+import { describeMoment } from '../login/moment.ts';
 import { openPlatform } from '../login/open-platform.ts';
 import type { Learned, Platform } from '../login/platform.ts';
 import { type ExitCode, type Failure, reportFailure, toFailure } from '../login/report.ts';
@@ -40,9 +41,9 @@ export async function login(
   const isJson = options.json === true;
   const outcome = await signInWith(options, stdio, interruption);
   if (!outcome.ok) return reportFailure(outcome.error, isJson, stdio);
-  const { platform, account, flow, expiresAt, isRenewable, saved } = outcome.value;
-  const until = expiresAt === undefined ? null : new Date(expiresAt).toISOString();
+  const { platform, account, flow, expiresAt, isRenewable, notices, saved } = outcome.value;
   if (isJson) {
+    for (const notice of notices) stdio.error(notice);
     stdio.out(
       JSON.stringify({
         ok: true,
@@ -50,7 +51,7 @@ export async function login(
         endpoint: platform.endpoint,
         flow,
         account: account.ok ? account.value : null,
-        expires_at: until,
+        expires_at: expiresAt === undefined ? null : new Date(expiresAt).toISOString(),
         refreshable: isRenewable,
         ...(account.ok ? {} : { account_error: account.error.error }),
       }),
@@ -60,10 +61,11 @@ export async function login(
   const who = account.ok ? describeAccount(account.value) : 'unknown account';
   stdio.error(`Signed in to ${platform.endpoint} as ${who}.`);
   if (!account.ok) stdio.error(`  The platform did not say who: ${account.error.description}`);
-  if (until !== null) {
-    const renewal = isRenewable ? '; renewed by itself after that' : '';
-    stdio.error(`The token is valid until ${until}${renewal}.`);
+  if (expiresAt !== undefined) {
+    const after = isRenewable ? 'it is renewed by itself' : 'then sign in again';
+    stdio.error(`The token is valid until ${describeMoment(expiresAt, Date.now())}; ${after}.`);
   }
+  for (const notice of notices) stdio.error(notice);
   if (saved !== undefined) {
     stdio.error(`Profile "${saved.name}" written to ${saved.path}.`);
     if (!saved.isSelectedByItself)
@@ -78,6 +80,7 @@ interface Outcome {
   readonly flow: string;
   readonly expiresAt: number | undefined;
   readonly isRenewable: boolean;
+  readonly notices: readonly string[];
   readonly saved: SavedProfile | undefined;
 }
 
@@ -112,7 +115,7 @@ async function signInWith(
     interruption,
   );
   if (!signedIn.ok) return signedIn;
-  const { tokens, flow } = signedIn.value;
+  const { tokens, flow, notices } = signedIn.value;
   const saved = options.endpoint === undefined ? undefined : saveProfile(sources, platform);
   await platform.recollect(
     learned,
@@ -129,6 +132,7 @@ async function signInWith(
     flow,
     expiresAt: tokens.expiresAt,
     isRenewable: tokens.refreshToken !== undefined,
+    notices,
     saved,
   });
 }
@@ -148,6 +152,7 @@ async function tryCredentials(
     flow: platform.grantKind,
     expiresAt: got.value.expiresAt,
     isRenewable: true,
+    notices: [],
     saved: undefined,
   });
 }
@@ -179,8 +184,8 @@ function readBrowser(
   if (command !== undefined) return accept(command);
   return refuse({
     error: 'usage',
-    description: '--browser: a command, with quotes closed',
-    hint: '',
+    description: '--browser: no command, or a quote that is not closed',
+    hint: 'For example: --browser firefox',
     exitCode: EXIT.usage,
   });
 }

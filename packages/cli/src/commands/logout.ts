@@ -92,20 +92,23 @@ function tell({ profile, endpoint, deleted, revocation, problem }: Outcome, stdi
   }
   switch (revocation) {
     case 'revoked':
-      stdio.out(`Signed out of ${where}: tokens revoked and deleted.`);
+      stdio.out(`Signed out of ${where}.`);
+      stdio.out('  The tokens are revoked and deleted.');
       break;
     case 'failed':
-      stdio.out(`Tokens of ${where} deleted.`);
+      stdio.out(`The tokens of ${where} are deleted.`);
       stdio.error(`sallyport: the tokens could not be revoked: ${problem}`);
       stdio.error('  They may still be good: end the session at the identity provider.');
       break;
     case 'not_offered':
-      stdio.out(`Tokens of ${where} deleted; the identity provider revokes none of this kind.`);
+      stdio.out(`Signed out of ${where}.`);
+      stdio.out('  The tokens are deleted; this kind cannot be revoked.');
       break;
     case 'nothing_to_revoke':
       break;
     case 'skipped':
-      stdio.out(`Tokens of ${where} deleted here; nothing was revoked.`);
+      stdio.out(`Signed out of ${where}, here alone.`);
+      stdio.out('  The tokens are deleted; nothing was revoked.');
       break;
   }
 }

@@ -6,6 +6,7 @@
 
 import type { TokenSet } from '@sallyport/client';
 import type { Interruption } from '../login/interruption.ts';
+import { describeMoment } from '../login/moment.ts';
 import { openPlatform } from '../login/open-platform.ts';
 import type { Learned, Platform } from '../login/platform.ts';
 import { readProfiles } from '../login/profiles.ts';
@@ -42,6 +43,15 @@ interface ProfileStatus {
   readonly problem: string;
 }
 
+/** A profile's status, and what only a person is told. */
+interface Look {
+  readonly status: ProfileStatus;
+  readonly isUnreachable: boolean;
+  /** What to do about {@link ProfileStatus.problem}; empty for nothing. */
+  readonly hint: string;
+  readonly loginCommand: string;
+}
+
 /**
  * Shows every profile, or the one that is named. Shows no token and changes none.
  *
@@ -62,15 +72,18 @@ export async function status(
   const others = isOne ? [] : names.filter((name) => name !== selected.name);
   const looked = await look(sources, options, stdio, signal);
   if ('exitCode' in looked) return reportFailure(looked, isJson, stdio);
-  const all: ProfileStatus[] = [looked.status];
+  const all: Look[] = [looked];
   for (const profile of others) {
     const options = { ...sources.options, profile };
     const other = await look({ ...sources, options }, { ...options, offline: true }, stdio, signal);
     if ('exitCode' in other) stdio.error(`sallyport: profile ${profile}: ${other.description}`);
-    else all.push({ ...other.status, selected: false, because: '' });
+    else all.push({ ...other, status: { ...other.status, selected: false, because: '' } });
   }
-  if (isJson) stdio.out(JSON.stringify({ ok: looked.status.usable, profiles: all }));
-  else for (const each of all) tell(each, stdio);
+  if (isJson)
+    stdio.out(
+      JSON.stringify({ ok: looked.status.usable, profiles: all.map(({ status }) => status) }),
+    );
+  else for (const [index, each] of all.entries()) tell(each, index === 0, stdio);
   if (looked.status.usable) return EXIT.ok;
   return looked.isUnreachable ? EXIT.unreachable : EXIT.loginNeeded;
 }
@@ -80,11 +93,12 @@ async function look(
   { offline }: StatusOptions,
   stdio: Stdio,
   signal: AbortSignal,
-): Promise<{ readonly status: ProfileStatus; readonly isUnreachable: boolean } | Failure> {
+): Promise<Look | Failure> {
   const opened = await openPlatform(sources, stdio);
   if (!opened.ok) return opened.error;
   const platform = opened.value;
   let problem = '';
+  let hint = '';
   let isUnreachable = false;
   let learned = await platform.recall();
   if (offline !== true) {
@@ -94,6 +108,7 @@ async function look(
       const failure = toThrownFailure(error, signal.aborted);
       if (failure.exitCode === EXIT.interrupted) return failure;
       problem = failure.description;
+      hint = failure.hint;
       isUnreachable = failure.exitCode === EXIT.unreachable;
     }
   }
@@ -102,6 +117,8 @@ async function look(
   const usable = state === 'valid' || state === 'not_kept' || (state === 'expired' && refreshable);
   return {
     isUnreachable: isUnreachable && state === 'unknown',
+    hint,
+    loginCommand: platform.loginCommand,
     status: {
       profile: platform.profile.name,
       selected: true,
@@ -139,30 +156,44 @@ async function readTokens(
   return { state: isExpired ? 'expired' : 'valid', tokens, store: store.kind };
 }
 
-function tell(status: ProfileStatus, stdio: Stdio): void {
+function tell({ status, hint, loginCommand }: Look, isFirst: boolean, stdio: Stdio): void {
   const { profile, selected, because, endpoint, flow, token, store, settings, problem } = status;
+  if (!isFirst) stdio.out('');
   stdio.out(selected ? `profile   ${profile}  (selected: ${because})` : `profile   ${profile}`);
   stdio.out(`  endpoint  ${endpoint}`);
   stdio.out(`  flow      ${flow}`);
-  stdio.out(`  token     ${describeToken(token)}`);
+  stdio.out(`  token     ${describeToken(token, loginCommand)}`);
   stdio.out(`  store     ${store}`);
-  if (selected) {
-    const width = Math.max(...settings.map(({ key }) => key.length));
-    for (const { key, value, origin } of settings)
-      stdio.out(`  ${key.padEnd(width)}  ${value}  (${origin})`);
-  }
+  if (selected) tellSettings(settings, stdio);
   if (problem !== '') stdio.error(`sallyport: ${problem}`);
+  if (hint !== '') stdio.error(`  ${hint}`);
 }
 
-function describeToken({ state, expires_at: until, refreshable }: ProfileStatus['token']): string {
+/** What somebody set, with who; a default tells nothing about this machine. */
+function tellSettings(settings: ProfileStatus['settings'], stdio: Stdio): void {
+  const given = settings.filter(({ origin }) => origin !== 'default');
+  const defaults = settings.length - given.length;
+  stdio.out('  settings');
+  for (const { key, value, origin } of given) {
+    stdio.out(`    ${key}  ${value}`);
+    stdio.out(`      ${origin}`);
+  }
+  if (defaults > 0) stdio.out(`    ${defaults} defaults, shown with --json`);
+}
+
+function describeToken(
+  { state, expires_at: until, refreshable }: ProfileStatus['token'],
+  loginCommand: string,
+): string {
   const renewal = refreshable ? ', refreshable' : '';
+  const moment = until === null ? '' : describeMoment(Date.parse(until), Date.now());
   switch (state) {
     case 'valid':
-      return until === null ? `valid${renewal}` : `valid until ${until}${renewal}`;
+      return until === null ? `valid${renewal}` : `valid until ${moment}${renewal}`;
     case 'expired':
-      return `expired at ${until}${refreshable ? ', refreshable' : '; sign in again: sallyport login'}`;
+      return `expired at ${moment}${refreshable ? renewal : `; sign in: ${loginCommand}`}`;
     case 'none':
-      return 'none; sign in: sallyport login';
+      return `none; sign in: ${loginCommand}`;
     case 'not_kept':
       return 'obtained each time with the credentials of an application';
     case 'unknown':

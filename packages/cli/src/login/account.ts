@@ -4,10 +4,10 @@
  * @module
  */
 
-import { accept, type Result, refuse } from '@sallyport/protocol';
+import { accept, type Result, refuse, SallyportError } from '@sallyport/protocol';
 import { EXIT } from '../stdio.ts';
 import type { Learned, Platform } from './platform.ts';
-import type { Failure } from './report.ts';
+import { adviseLogin, type Failure, toThrownFailure } from './report.ts';
 
 /** An account. Texts of the platform are made printable. */
 export interface Account {
@@ -37,10 +37,24 @@ export async function askAccount(
   { client, key }: Learned,
   signal: AbortSignal,
 ): Promise<Result<Account, Failure>> {
-  const response = await client.fetch(platform.endpoint + ME_PATH, {
-    headers: { accept: 'application/json' },
-    signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]),
-  });
+  let response: Response;
+  try {
+    response = await client.fetch(platform.endpoint + ME_PATH, {
+      headers: { accept: 'application/json' },
+      signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]),
+    });
+  } catch (error) {
+    const name = error instanceof Error ? error.name : '';
+    if (name === 'TokenRefusedError' && platform.isPersonal)
+      return refuse(adviseLogin(toThrownFailure(error, signal.aborted), platform.loginCommand));
+    // Of the network: the fetch of the platform tells it as a TypeError, and the time limit as its own.
+    if (signal.aborted || !(name === 'TypeError' || name === 'TimeoutError')) throw error;
+    throw new SallyportError('SP_PLATFORM_UNREACHABLE', {
+      component: 'platform',
+      detail: `${platform.endpoint} does not answer`,
+      cause: error,
+    });
+  }
   const text = (await response.text()).slice(0, ANSWER_MAX_LENGTH);
   const record = parseObject(text);
   if (response.status !== 200) return refuse(toFailure(response.status, record, platform));
@@ -72,14 +86,18 @@ export function describeAccount({ name, email, subject, kind }: Account): string
 
 type Fields = Readonly<Record<string, unknown>>;
 
-function toFailure(status: number, record: Fields, { endpoint }: Platform): Failure {
+function toFailure(
+  status: number,
+  record: Fields,
+  { endpoint, isPersonal, loginCommand }: Platform,
+): Failure {
   const reason = readText(record, 'reason');
   const why = reason === '' ? '' : ` (${reason})`;
   if (status === 401) {
     return {
       error: 'login_required',
       description: `${endpoint} does not accept the token${why}.`,
-      hint: 'Sign in again: sallyport login',
+      hint: isPersonal ? `Sign in again: ${loginCommand}` : '',
       exitCode: EXIT.loginNeeded,
     };
   }

@@ -10,19 +10,32 @@ import { EXIT, EXIT_CODES_HELP, type Stdio } from '../stdio.ts';
 import type { Interruption } from './interruption.ts';
 import type { ExitCode } from './report.ts';
 import { runCommand } from './run-command.ts';
+import { wrapTalk } from './wrap-line.ts';
+
+/** Help is wrapped down to this width of its second column. */
+const MIN_HELP_COLUMNS = 24;
 
 /** Adds `login`, `logout`, `whoami`, `status`, `token` and `completion`. Each loads its code when it runs. */
 export function addClientCommands(program: Command, stdio: Stdio): void {
+  const talk: Stdio = { ...stdio, error: wrapTalk(stdio.error, process.stderr) };
   const add = (name: string, description: string): Command =>
-    program.command(name).description(description).addHelpText('after', EXIT_CODES_HELP);
+    program
+      .command(name)
+      .description(description)
+      .configureHelp({ minWidthToWrap: MIN_HELP_COLUMNS })
+      .showHelpAfterError(`(sallyport ${name} --help shows the options)`)
+      .addHelpText('after', EXIT_CODES_HELP);
   const run = async (
     options: { readonly json?: boolean },
     command: (interruption: Interruption) => Promise<ExitCode>,
   ): Promise<void> => {
-    process.exitCode = await runCommand(command, options.json === true, stdio);
+    process.exitCode = await runCommand(command, options.json === true, talk);
   };
 
-  withPlatform(add('login', 'sign in to a platform and keep the tokens'))
+  withPlatform(
+    add('login', 'sign in to a platform and keep the tokens'),
+    'address of the platform; needed once, then it is in a profile',
+  )
     .addOption(
       new Option('--flow <flow>', 'how to sign in')
         .choices(['auto', 'pkce', 'device'])
@@ -34,7 +47,7 @@ export function addClientCommands(program: Command, stdio: Stdio): void {
     .option('--qr', 'also show the address as a QR code, on a terminal')
     .action(async (options) => {
       const { login } = await import('../commands/login.ts');
-      await run(options, (interruption) => login(options, stdio, interruption));
+      await run(options, (interruption) => login(options, talk, interruption));
     });
 
   withPlatform(add('logout', 'revoke and delete the tokens'))
@@ -42,12 +55,12 @@ export function addClientCommands(program: Command, stdio: Stdio): void {
     .option('--all', 'for every profile')
     .action(async (options) => {
       const { logout } = await import('../commands/logout.ts');
-      await run(options, (interruption) => logout(options, stdio, interruption));
+      await run(options, (interruption) => logout(options, talk, interruption));
     });
 
   withPlatform(add('whoami', 'ask the platform who is signed in')).action(async (options) => {
     const { whoami } = await import('../commands/whoami.ts');
-    await run(options, (interruption) => whoami(options, stdio, interruption));
+    await run(options, (interruption) => whoami(options, talk, interruption));
   });
 
   withPlatform(
@@ -56,7 +69,7 @@ export function addClientCommands(program: Command, stdio: Stdio): void {
     .option('--offline', 'ask nobody')
     .action(async (options) => {
       const { status } = await import('../commands/status.ts');
-      await run(options, (interruption) => status(options, stdio, interruption));
+      await run(options, (interruption) => status(options, talk, interruption));
     });
 
   withPlatform(add('token', 'print an access token and nothing else'))
@@ -66,7 +79,7 @@ export function addClientCommands(program: Command, stdio: Stdio): void {
     .option('--no-login', 'never ask a person')
     .action(async (options) => {
       const { token } = await import('../commands/token.ts');
-      await run(options, (interruption) => token(options, stdio, interruption));
+      await run(options, (interruption) => token(options, talk, interruption));
     });
 
   add('completion', 'print a script that completes commands and options')
@@ -80,11 +93,11 @@ export function addClientCommands(program: Command, stdio: Stdio): void {
     });
 }
 
-function withPlatform(command: Command): Command {
+function withPlatform(command: Command, endpoint = 'address of the platform'): Command {
   return command
+    .option('--endpoint <url>', endpoint)
     .option('--profile <name>', 'the profile to use')
     .option('--config <file>', 'YAML file of profiles, instead of your own')
-    .option('--endpoint <url>', 'address of the platform')
     .option('--ca-file <file>', 'certificates (PEM) to trust beside those of the system')
     .option('--json', 'print as JSON, errors too');
 }

@@ -20,6 +20,7 @@ import {
 } from '@sallyport/client';
 import { formatConfigProblem } from '@sallyport/config';
 import { createLazyGrant } from './lazy-grant.ts';
+import { writeLoginCommand } from './login-command.ts';
 import type { Learned, Platform } from './platform.ts';
 import type { SelectedProfile } from './profile.ts';
 import { nameRecollection, recall, recollect } from './recollection.ts';
@@ -88,6 +89,7 @@ export function createPlatform(parts: PlatformParts, sources: Sources): Platform
     endpoint,
     grantKind,
     isPersonal,
+    loginCommand: writeLoginCommand(sources.options),
     settings: showSettings(loaded),
     warnings: loaded.warnings.map(formatConfigProblem),
     openStore: open,

@@ -47,10 +47,12 @@ export async function obtainToken(
   }
   if (got.error.error !== 'login_required' || !platform.isPersonal)
     return refuse(toFailure(got.error));
-  if (!mayAsk) return refuse(describeNobody('nobody is signed in', platform.endpoint));
+  if (!mayAsk)
+    return refuse(describeNobody('nobody is signed in', platform.endpoint, platform.loginCommand));
   const learned = await platform.learn(signal);
   const signedIn = await signIn(platform, learned, { flow: 'auto' }, stdio, interruption);
   if (!signedIn.ok) return signedIn;
+  for (const notice of signedIn.value.notices) stdio.error(notice);
   await platform.recollect(learned, []);
   return accept({ tokens: signedIn.value.tokens, header: learned.header });
 }

@@ -72,13 +72,28 @@ function toFailure(problems: readonly ConfigProblem[], isProfileKnown: boolean):
   const isEndpointMissing = problems.some(
     ({ key, found }) => key === 'admin.endpoint' && found === 'nothing',
   );
+  const isWithoutPlatform = isEndpointMissing && !isProfileKnown;
+  const isFirstTime = isWithoutPlatform && problems.length === 1;
   return {
     error: 'invalid_configuration',
-    description: problems.map(formatConfigProblem).join('\n'),
-    hint:
-      isEndpointMissing && !isProfileKnown
-        ? 'Name the platform once: sallyport login --endpoint https://platform.example.com'
-        : '',
+    description: isFirstTime ? 'No platform is set up yet.' : problems.map(describe).join('\n'),
+    hint: isWithoutPlatform
+      ? 'Name it once: sallyport login --endpoint https://platform.example.com'
+      : '',
     exitCode: EXIT.failure,
   };
+}
+
+/** Options are called by their own names, not by those of the settings they are. */
+const OPTIONS: ReadonlyMap<string, string> = new Map([
+  ['admin.endpoint', '--endpoint'],
+  ['admin.caCertFilePath', '--ca-file'],
+  ['admin.pkceConfig.timeout', '--timeout'],
+]);
+
+function describe(problem: ConfigProblem): string {
+  const option = problem.file === 'flag' ? OPTIONS.get(problem.key) : undefined;
+  return formatConfigProblem(
+    option === undefined ? problem : { ...problem, file: option, line: undefined, key: '' },
+  );
 }

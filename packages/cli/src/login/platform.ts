@@ -45,6 +45,8 @@ export interface Platform {
   readonly grantKind: GrantKind;
   /** Whether a person has to act for tokens of this kind. */
   readonly isPersonal: boolean;
+  /** Command line that signs a person in to it, as this command was told about it. */
+  readonly loginCommand: string;
   readonly settings: readonly ShownSetting[];
   /** What weakens the settings; each one sentence. */
   readonly warnings: readonly string[];

@@ -1,6 +1,12 @@
 import { SallyportError } from '@sallyport/protocol';
 import { describe, expect, it } from 'vitest';
-import { describeNobody, reportFailure, toFailure, toThrownFailure } from './report.ts';
+import {
+  adviseLogin,
+  describeNobody,
+  reportFailure,
+  toFailure,
+  toThrownFailure,
+} from './report.ts';
 
 function listen() {
   const out: string[] = [];
@@ -37,6 +43,37 @@ describe('How a command ends when it fails', () => {
     const thrown = new SallyportError(code, { component: 'x', detail: 'why' });
     expect(toThrownFailure(thrown, false)).toMatchObject({ error: code, exitCode });
     expect(toThrownFailure(thrown, true)).toMatchObject({ error: 'interrupted', exitCode: 130 });
+  });
+
+  it('a failure to reach somebody is a sentence with its cause, a hint, and the code at its end', () => {
+    const cause = Object.assign(new Error('canary'), { code: 'ENOTFOUND' });
+    const thrown = new SallyportError('SP_PLATFORM_UNREACHABLE', {
+      component: 'platform',
+      detail: 'https://p.invalid does not answer',
+      cause: new TypeError('fetch failed', { cause }),
+    });
+    const { description, hint } = toThrownFailure(thrown, false);
+    expect(description).toBe(
+      'https://p.invalid does not answer: there is no such name (SP_PLATFORM_UNREACHABLE)',
+    );
+    expect(hint).toContain('HTTPS_PROXY');
+  });
+
+  it('a failure with no detail and no known cause is its code', () => {
+    const thrown = new SallyportError('SP_IDP_UNREACHABLE', { component: 'idp' });
+    expect(toThrownFailure(thrown, false)).toMatchObject({
+      description: 'SP_IDP_UNREACHABLE',
+      hint: '',
+    });
+  });
+
+  it('where a sign-in is what is needed the hint is its command, and elsewhere it stays', () => {
+    const refusal = { error: 'login_required', description: 'd', hint: 'Sign in again.' };
+    expect(adviseLogin(toFailure(refusal), 'sallyport login --profile a').hint).toBe(
+      'Sign in: sallyport login --profile a',
+    );
+    const other = toFailure({ ...refusal, error: 'access_denied' });
+    expect(adviseLogin(other, 'sallyport login')).toEqual(other);
   });
 
   it('what nobody foresaw is exit code 1, without a stack', () => {

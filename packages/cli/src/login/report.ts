@@ -6,6 +6,7 @@
 
 import type { TokenRefusal } from '@sallyport/client';
 import { EXIT, type Stdio } from '../stdio.ts';
+import { findNetworkCause } from './network-cause.ts';
 
 /** An exit code of {@link EXIT}. */
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
@@ -42,11 +43,16 @@ export function reportFailure(failure: Failure, isJson: boolean, stdio: Stdio): 
  * Says in one line that a person is needed and none is there, and what to set for a program.
  *
  * @param why - Completes "…: why".
+ * @param command - That signs a person in.
  */
-export function describeNobody(why: string, endpoint: string): Failure {
+export function describeNobody(
+  why: string,
+  endpoint: string,
+  command: string = 'sallyport login',
+): Failure {
   return {
     error: 'login_required',
-    description: `${endpoint}: ${why}. Run "sallyport login" on a terminal, or set CORE_CREDENTIALS_CLIENT_ID and CORE_CREDENTIALS_CLIENT_SECRET, or EAGER_API_KEY.`,
+    description: `${endpoint}: ${why}. Run "${command}" on a terminal, or set CORE_CREDENTIALS_CLIENT_ID and CORE_CREDENTIALS_CLIENT_SECRET, or EAGER_API_KEY.`,
     hint: '',
     exitCode: EXIT.loginNeeded,
   };
@@ -58,6 +64,13 @@ export function toFailure({ error, description, hint }: TokenRefusal): Failure {
     return { error, description: 'interrupted', hint: '', exitCode: EXIT.interrupted };
   const exitCode = LOGIN_ERRORS.has(error) ? EXIT.loginNeeded : EXIT.failure;
   return { error, description, hint, exitCode };
+}
+
+/** Says with which command a person signs in, where that is what is needed. */
+export function adviseLogin(failure: Failure, command: string): Failure {
+  return failure.exitCode === EXIT.loginNeeded
+    ? { ...failure, hint: `Sign in: ${command}` }
+    : failure;
 }
 
 /**
@@ -79,8 +92,17 @@ export function toThrownFailure(thrown: unknown, wasInterrupted: boolean): Failu
   if (thrown instanceof Error && thrown.name === 'SallyportError' && 'code' in thrown) {
     const error = String(thrown.code);
     const exitCode = UNREACHABLE_CODES.has(error) ? EXIT.unreachable : EXIT.failure;
-    return { error, description: thrown.message, hint: '', exitCode };
+    const cause = exitCode === EXIT.unreachable ? findNetworkCause(thrown) : undefined;
+    const why = cause === undefined ? '' : `: ${cause.why}`;
+    const description = describe(thrown, error, why);
+    return { error, description, hint: cause?.hint ?? '', exitCode };
   }
   const description = thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : 'failed';
   return { error: 'internal', description, hint: '', exitCode: EXIT.failure };
+}
+
+/** The sentence of a failure, why, and the code last: a person reads the sentence. */
+function describe({ message }: Error, code: string, why: string): string {
+  const sentence = message.replace(/^\w+ \([\w:.-]*\)(?:: )?/, '');
+  return sentence === '' ? code : `${sentence}${why} (${code})`;
 }

@@ -23,6 +23,12 @@ export interface SignInOptions {
   readonly qr?: boolean;
 }
 
+/** What came of it, and where the tokens went. */
+export interface SignedInHere extends SignedIn {
+  /** Sentences to say once it is said that it has gone through. */
+  readonly notices: readonly string[];
+}
+
 /**
  * Signs in and keeps the tokens.
  *
@@ -36,7 +42,7 @@ export async function signIn(
   { flow: requested, browser, qr }: SignInOptions,
   stdio: Stdio,
   interruption: Interruption,
-): Promise<Result<SignedIn, Failure>> {
+): Promise<Result<SignedInHere, Failure>> {
   const { environment } = platform;
   const surroundings = readSurroundings(environment, stdio.isInteractive);
   const choice = selectFlow({
@@ -68,19 +74,20 @@ export async function signIn(
     });
   }
   if (!result.ok) return refuse(toFailure(result.error));
-  await platform.keep(learned, result.value.tokens, stdio.error);
-  return accept(result.value);
+  const notices: string[] = [];
+  await platform.keep(learned, result.value.tokens, (sentence) => notices.push(sentence));
+  return accept({ ...result.value, notices });
 }
 
 function toNobody(
   reason: Extract<FlowChoice, { flow: 'none' }>['reason'],
-  { endpoint }: Platform,
+  { endpoint, loginCommand }: Platform,
 ): Failure {
   switch (reason) {
     case 'ci':
-      return describeNobody('CI is set, so nobody can sign in', endpoint);
+      return describeNobody('CI is set, so nobody can sign in', endpoint, loginCommand);
     case 'no_terminal':
-      return describeNobody('there is no terminal to sign in on', endpoint);
+      return describeNobody('there is no terminal to sign in on', endpoint, loginCommand);
     case 'no_device_endpoint':
       return {
         error: 'unsupported_grant',
@@ -101,6 +108,7 @@ function describeTunnel(choice: FlowChoice, { metadata }: Learned): readonly str
   if (choice.flow !== 'pkce' || choice.opensBrowser) return [];
   const port = URL.parse(metadata?.redirectUri ?? '')?.port ?? '';
   return [
-    `The browser has to reach port ${port} of this machine. From another one: ssh -L ${port}:localhost:${port} <this machine>`,
+    `The browser has to reach port ${port} of this machine. From another one:`,
+    `  ssh -L ${port}:localhost:${port} <this machine>`,
   ];
 }

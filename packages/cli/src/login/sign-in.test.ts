@@ -223,7 +223,8 @@ describe('Signing in with a device code', () => {
     table.answer(accept(TOKENS));
     expect((await signingIn).ok).toBe(true);
     expect(table.events).toContain(`  ${shown}`);
-    expect(table.events).toContain('and confirm the code  AB');
+    const verb = complete === undefined ? 'enter' : 'confirm';
+    expect(table.events).toContain(`and ${verb} the code  AB`);
   });
 
   it('is refused where there are none', async () => {

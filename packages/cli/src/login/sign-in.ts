@@ -188,11 +188,12 @@ function createScreen(ports: SignInPorts): {
           wait('waiting for the browser; Ctrl-C ends it');
           break;
         case 'device_code': {
+          const hasCodeInIt = prompt.verificationUriComplete !== undefined;
           const url = prompt.verificationUriComplete ?? prompt.verificationUri;
           say([
             'Open this address in a browser, on any device:',
             `  ${url}`,
-            `and confirm the code  ${prompt.userCode}`,
+            `and ${hasCodeInIt ? 'confirm' : 'enter'} the code  ${prompt.userCode}`,
             ...(ports.qrCode(url) ?? []),
           ]);
           wait('waiting until the code is confirmed; Ctrl-C ends it');

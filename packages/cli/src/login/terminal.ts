@@ -11,7 +11,7 @@ import { readKeyboard } from './keyboard.ts';
 import { drawQrCode } from './qr-code.ts';
 import type { SignInPorts } from './sign-in.ts';
 import type { Environment } from './sources.ts';
-import { startWaiting } from './waiting-line.ts';
+import { type LineOutput, startWaiting } from './waiting-line.ts';
 
 /** What the command line says about showing things. */
 export interface TerminalOptions {
@@ -35,7 +35,7 @@ export function createTerminal(
   return {
     say: stdio.error,
     openBrowser: (url) => openBrowser(url, command, environment),
-    wait: (text) => startWaiting(process.stderr, text),
+    wait: (text) => startWaiting(lineOutput(environment), text),
     ...(stdio.isInteractive
       ? { keyboard: (listeners) => readKeyboard(process.stdin, listeners) }
       : {}),
@@ -49,4 +49,9 @@ export function createTerminal(
     },
     interrupt: interruption.interrupt,
   };
+}
+
+/** A terminal that knows no cursor movements, as in an editor, gets plain lines. */
+function lineOutput({ TERM }: Environment): LineOutput {
+  return TERM === 'dumb' ? { write: (text) => process.stderr.write(text) } : process.stderr;
 }

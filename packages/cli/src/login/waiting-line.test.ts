@@ -31,6 +31,14 @@ describe('Waiting', () => {
     expect(to.text()).toBe('waiting\none\ntwo\nnearly\n');
   });
 
+  it('on a terminal what is said above it is broken between words, and an address is not', () => {
+    const to = output(true, 12);
+    const line = startWaiting(to, 'waiting');
+    line.say(['one two three', '  https://idp.example/long']);
+    line.end();
+    expect(to.text()).toContain('one two\nthree\n  https://idp.example/long\n');
+  });
+
   it('on a terminal it moves, is cut to the width, and is gone at the end with the cursor back', () => {
     const to = output(true, 20);
     const line = startWaiting(to, 'waiting for something that takes long');

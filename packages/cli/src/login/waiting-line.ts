@@ -4,6 +4,8 @@
  * @module
  */
 
+import { wrapLine } from './wrap-line.ts';
+
 /** As much of stderr as is needed. */
 export interface LineOutput {
   readonly isTTY?: boolean;
@@ -23,6 +25,8 @@ export interface WaitingLine {
 
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const FRAME_MS = 120;
+/** Where the terminal does not tell. */
+const COLUMNS = 80;
 /** To the start of the line, and erase it. */
 const CLEAR = '\r\u001b[2K';
 const HIDE_CURSOR = '\u001b[?25l';
@@ -44,8 +48,9 @@ export function startWaiting(output: LineOutput, text: string): WaitingLine {
   }
   let current = text;
   let frame = 0;
+  const columns = (): number => output.columns || COLUMNS;
   const draw = (): void => {
-    const width = (output.columns ?? 80) - 3;
+    const width = columns() - 3;
     output.write(`${CLEAR}${FRAMES[frame % FRAMES.length]} ${current.slice(0, width)}`);
   };
   output.write(HIDE_CURSOR);
@@ -57,7 +62,8 @@ export function startWaiting(output: LineOutput, text: string): WaitingLine {
   let hasEnded = false;
   return {
     say(lines) {
-      output.write(`${CLEAR}${lines.map((line) => `${line}\n`).join('')}`);
+      const wrapped = lines.map((line) => `${wrapLine(line, columns())}\n`);
+      output.write(`${CLEAR}${wrapped.join('')}`);
       if (!hasEnded) draw();
     },
     update(next) {

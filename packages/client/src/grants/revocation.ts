@@ -6,11 +6,11 @@
 
 import { accept, type Result, refuse } from '@sallyport/protocol';
 import type { GrantOptions, TokenRefusal } from '../grant.ts';
-import { ExchangeFailure, fetchBounded } from '../metadata/bounded-fetch.ts';
+import { ExchangeFailure } from '../metadata/bounded-fetch.ts';
+import { fetchIssuerDocument } from '../metadata/issuer-document.ts';
 import { isSafeUrl } from '../metadata/parse-metadata.ts';
 import type { TokenSet } from '../token-set.ts';
 import type { ClientAuthentication } from './client-authentication.ts';
-import { parseJsonObject } from './json-object.ts';
 import { refusalOf } from './oauth-error.ts';
 import { postForm } from './token-endpoint.ts';
 
@@ -65,33 +65,16 @@ export async function revokeTokens(
   return refusal.error === 'unsupported_token_type' ? accept('not_offered') : refuse(refusal);
 }
 
-/** Looks at OpenID Connect Discovery, then at RFC 8414. Whatever is not sound offers nothing. */
+/** From the issuer's own document. Whatever is not sound offers nothing. */
 async function discoverRevocationEndpoint(
   issuer: string,
   fetch: typeof globalThis.fetch,
 ): Promise<string | undefined> {
-  for (const url of listDocuments(issuer)) {
-    try {
-      const { status, text } = await fetchBounded(fetch, url, {
-        headers: { accept: 'application/json' },
-      });
-      const document = status === 200 ? parseJsonObject(text) : undefined;
-      const endpoint = document?.['revocation_endpoint'];
-      if (document?.['issuer'] === issuer && typeof endpoint === 'string' && isSafeUrl(endpoint))
-        return endpoint;
-    } catch (failure) {
-      if (!(failure instanceof ExchangeFailure)) throw failure;
-    }
+  try {
+    const endpoint = (await fetchIssuerDocument(issuer, fetch))?.['revocation_endpoint'];
+    return typeof endpoint === 'string' && isSafeUrl(endpoint) ? endpoint : undefined;
+  } catch (failure) {
+    if (!(failure instanceof ExchangeFailure)) throw failure;
+    return undefined;
   }
-  return undefined;
-}
-
-function listDocuments(issuer: string): readonly string[] {
-  const url = URL.parse(issuer);
-  if (url === null || !isSafeUrl(issuer)) return [];
-  const path = url.pathname === '/' ? '' : url.pathname;
-  return [
-    `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`,
-    `${url.origin}/.well-known/oauth-authorization-server${path}`,
-  ];
 }

@@ -59,14 +59,14 @@ export function signedInPage(): CallbackPage {
  * @param refusal - Its texts may hold words of the identity provider: they are escaped here.
  */
 export function failedPage({ error, description, hint }: TokenRefusal): CallbackPage {
-  const last = 'You can close this page. Your terminal tells how to go on.';
+  const last = 'You can close this page and go back to your terminal.';
   return page(400, 'You are not signed in', [description, hint, last], error);
 }
 
 /** The page for an answer that is not awaited: an old tab, or somebody else's link. */
 export function foreignPage(): CallbackPage {
-  return page(400, 'This is not the sign-in that is waited for', [
-    'It may be of an earlier attempt. Nothing was changed; the sign-in goes on in the page that was opened last.',
+  return page(400, 'This page is of another attempt', [
+    'Nothing was changed. The sign-in goes on in the page that was opened last.',
   ]);
 }
 

@@ -5,17 +5,18 @@ import { createMetadataClient, type MetadataClient } from './create-metadata-cli
 
 const V2 = '/flyteidl2.auth.AuthMetadataService';
 const V1 = '/flyteidl.service.AuthMetadataService';
-const OAUTH2 = {
-  issuer: 'https://idp.example.com',
-  tokenEndpoint: 'https://idp.example.com/token',
-};
+const DOCUMENT = '/.well-known/openid-configuration';
 const PUBLIC_CLIENT = { clientId: 'native', authorizationMetadataKey: 'core-authorization' };
 
 let server: ScriptedServer;
+let idp: ScriptedServer;
 beforeEach(async () => {
-  server = await startScriptedServer();
+  [server, idp] = await Promise.all([startScriptedServer(), startScriptedServer()]);
+  idp.script(DOCUMENT, { body: { issuer: idp.origin, token_endpoint: `${idp.origin}/token` } });
 });
-afterEach(() => server.close());
+afterEach(() => Promise.all([server.close(), idp.close()]));
+
+const oauth2 = () => ({ issuer: idp.origin, tokenEndpoint: `${idp.origin}/token` });
 
 function create(limits?: {
   readonly timeoutMs: number;
@@ -31,7 +32,7 @@ function create(limits?: {
 }
 
 function serve(service: string): void {
-  server.script(`${service}/GetOAuth2Metadata`, { body: OAUTH2 });
+  server.script(`${service}/GetOAuth2Metadata`, { body: oauth2() });
   server.script(`${service}/GetPublicClientConfig`, { body: PUBLIC_CLIENT });
 }
 
@@ -40,7 +41,7 @@ describe('platform metadata', () => {
     serve(V2);
     expect(await create().read()).toMatchObject({
       clientId: 'native',
-      tokenEndpoint: 'https://idp.example.com/token',
+      tokenEndpoint: `${idp.origin}/token`,
       authorizationHeader: 'core-authorization',
     });
     expect(server.requests.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual([
@@ -85,7 +86,7 @@ describe('platform metadata', () => {
 
   it('is asked for by REST when there is no service', async () => {
     server.script('/.well-known/oauth-authorization-server', {
-      body: { issuer: OAUTH2.issuer, token_endpoint: OAUTH2.tokenEndpoint },
+      body: { issuer: idp.origin, token_endpoint: `${idp.origin}/token` },
     });
     server.script('/config/v1/flyte_client', { body: { client_id: 'native' } });
     expect((await create().read()).clientId).toBe('native');
@@ -93,6 +94,52 @@ describe('platform metadata', () => {
 
   it('that nobody serves is told with what to look at', async () => {
     await expect(create().read()).rejects.toThrow(/tells nothing about signing in.*useAuth/);
+  });
+});
+
+describe('the issuer that a platform names', () => {
+  it('is asked once, and what it says itself stands', async () => {
+    serve(V2);
+    const client = create();
+    await client.read();
+    await client.read();
+    expect(idp.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      `GET ${DOCUMENT}`,
+    ]);
+    for (const { headers } of idp.requests) expect(headers.authorization).toBeUndefined();
+  });
+
+  it('RFC 9700 section 4.4: is not given a token endpoint that is not its own (mix-up)', async () => {
+    serve(V2);
+    server.script(`${V2}/GetOAuth2Metadata`, {
+      body: { ...oauth2(), tokenEndpoint: `${server.origin}/token` },
+    });
+    const failure = create().read();
+    await expect(failure).rejects.toThrow(/token_endpoint that is not the one of its issuer/);
+    await expect(failure).rejects.toMatchObject({ code: 'SP_PLATFORM_PROTOCOL' });
+  });
+
+  it('confirms nothing when its document names another issuer', async () => {
+    serve(V2);
+    idp.script(DOCUMENT, {
+      body: { issuer: 'https://other.example', token_endpoint: `${idp.origin}/token` },
+    });
+    await expect(create().read()).rejects.toThrow(/cannot be confirmed.*admin\.tokenUrl/);
+  });
+
+  it('that does not answer is told as the outage it is', async () => {
+    serve(V2);
+    await idp.close();
+    await expect(create().read()).rejects.toMatchObject({ code: 'SP_IDP_UNREACHABLE' });
+    idp = await startScriptedServer();
+  });
+
+  it('is not asked when the token endpoint is configured', async () => {
+    serve(V2);
+    const endpoint = parseEndpoint(server.origin, false);
+    if (!endpoint.ok) throw new Error(endpoint.error);
+    await createMetadataClient({ endpoint: endpoint.value, fetch, confirms: false }).read();
+    expect(idp.requests).toEqual([]);
   });
 });
 
@@ -139,7 +186,7 @@ describe('a wrong answer', () => {
     ['broken JSON', { body: '{', headers: { 'content-type': 'application/json' } }, 'broken JSON'],
     [
       'an http endpoint',
-      { body: { ...OAUTH2, tokenEndpoint: 'http://idp.example' } },
+      { body: { issuer: 'https://idp.example', tokenEndpoint: 'http://idp.example' } },
       'neither https',
     ],
   ])('of %s is told', async (_, answer, problem) => {

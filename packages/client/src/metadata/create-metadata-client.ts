@@ -14,6 +14,8 @@ import {
   type FetchLimits,
   fetchBounded,
 } from './bounded-fetch.ts';
+import { confirmMetadata } from './confirm-metadata.ts';
+import { fetchIssuerDocument, type IssuerDocument } from './issuer-document.ts';
 import { parseMetadata } from './parse-metadata.ts';
 import { toPrintable } from './printable.ts';
 
@@ -23,6 +25,8 @@ export interface MetadataClientOptions {
   /** Must bring the platform's certificates with it. */
   readonly fetch: typeof fetch;
   readonly limits?: FetchLimits;
+  /** Whether the issuer is asked to confirm the endpoints; not when the token endpoint is configured. */
+  readonly confirms?: boolean;
 }
 
 /** Reads what the platform tells its clients. */
@@ -31,7 +35,8 @@ export interface MetadataClient {
    * The platform's metadata; asked for once, calls at the same time share one reading, and a failure
    * is not remembered.
    *
-   * @throws {SallyportError} `SP_PLATFORM_UNREACHABLE`, `SP_PLATFORM_PROTOCOL`.
+   * @throws {SallyportError} `SP_PLATFORM_UNREACHABLE`, `SP_PLATFORM_PROTOCOL`; `SP_IDP_UNREACHABLE` when
+   *   the issuer cannot be asked to confirm it.
    */
   read(): Promise<PlatformMetadata>;
 }
@@ -66,6 +71,7 @@ export function createMetadataClient({
   endpoint,
   fetch,
   limits = DEFAULT_LIMITS,
+  confirms = true,
 }: MetadataClientOptions): MetadataClient {
   let reading: Promise<PlatformMetadata> | undefined;
   return {
@@ -86,12 +92,32 @@ export function createMetadataClient({
       ]);
       if (oauth2 === undefined || publicClient === undefined) continue;
       const parsed = parseMetadata(oauth2, publicClient);
-      if (parsed.ok) return parsed.value;
+      if (parsed.ok) return confirms ? await confirmed(parsed.value) : parsed.value;
       throw protocolError(`the metadata of ${endpoint.origin} ${parsed.error}`);
     }
     throw protocolError(
       `${endpoint.origin} tells nothing about signing in: is this the platform's address, and is server.security.useAuth true there?`,
     );
+  }
+
+  /** The metadata, once its issuer has said the same. */
+  async function confirmed(metadata: PlatformMetadata): Promise<PlatformMetadata> {
+    const { issuer } = metadata;
+    let document: IssuerDocument | undefined;
+    try {
+      document = await fetchIssuerDocument(issuer, fetch, limits);
+    } catch (cause) {
+      if (!(cause instanceof ExchangeFailure)) throw cause;
+      throw new SallyportError('SP_IDP_UNREACHABLE', {
+        component: 'idp',
+        detail: `${issuer}, the issuer that ${endpoint.origin} names, does not answer`,
+        retryAfterSeconds: 5,
+        cause,
+      });
+    }
+    const confirmation = confirmMetadata(metadata, document);
+    if (confirmation.ok) return metadata;
+    throw protocolError(`the metadata of ${endpoint.origin} ${confirmation.error}`);
   }
 
   /** One answer as parsed JSON; `undefined` when the platform does not serve it this way. */

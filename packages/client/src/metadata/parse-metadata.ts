@@ -20,8 +20,8 @@ const FALLBACK_HEADER = 'authorization';
  * Parses the answers of `GetOAuth2Metadata` and `GetPublicClientConfig`.
  *
  * Members may be spelled as in protobuf JSON (`tokenEndpoint`) or as in RFC 8414 (`token_endpoint`);
- * protobuf leaves out what is empty. Endpoints are https, or http on the loopback. Whether the token
- * endpoint belongs to the issuer is the platform's word: the client trusts the platform with that.
+ * protobuf leaves out what is empty. Endpoints are https, or http on the loopback. Does not check that
+ * they are the issuer's: `confirmMetadata` does.
  *
  * @param oauth2 - Parsed JSON, untrusted.
  * @param publicClient - Parsed JSON, untrusted.

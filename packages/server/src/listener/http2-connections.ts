@@ -76,10 +76,13 @@ export function createHttp2Connections({ handler, timeouts }: ConnectionsOptions
    */
   function watchStream(req: Http2ServerRequest, res: Http2ServerResponse): void {
     const { stream } = req;
+    let wasWaitingForClient = false;
+    // Twice within the limit, so that an answer that ends just now is not taken for one that is left.
     const timer = setInterval(() => {
-      if (stream.state.remoteClose !== 1 || res.writableEnded)
-        stream.close(constants.NGHTTP2_CANCEL);
-    }, timeouts.requestMs);
+      const isWaitingForClient = stream.state.remoteClose !== 1 || res.writableEnded;
+      if (isWaitingForClient && wasWaitingForClient) stream.close(constants.NGHTTP2_CANCEL);
+      wasWaitingForClient = isWaitingForClient;
+    }, timeouts.requestMs / 2);
     stream.once('close', () => clearInterval(timer));
     stream.on('error', ignore);
   }

@@ -95,7 +95,27 @@ async function serve(
   res: HttpResponse,
   identity: Identity | undefined,
 ): Promise<void> {
+  limitDeadline(req);
   const values = createContextValues().set(identityKey, identity);
   const request = universalRequestFromNodeRequest(req, res, undefined, values);
   await universalResponseToNodeResponse(await handler(request), res);
+}
+
+/** No call takes a day; Node's timers hold no more than 25 of them, and gRPC's deadlines thousands of years. */
+const DEADLINE_MAX_MS = 86_400_000;
+const GRPC_UNIT_MS: Readonly<Record<string, number>> = {
+  H: 3_600_000,
+  M: 60_000,
+  S: 1_000,
+  m: 1,
+  u: 0.001,
+  n: 0.000_001,
+};
+
+/** Shortens a deadline that is further away than a timer can be. Malformed ones are left to the protocol. */
+function limitDeadline({ headers }: HttpRequest): void {
+  const [, count, unit = ''] = /^(\d{1,8})([HMSmun])$/.exec(String(headers['grpc-timeout'])) ?? [];
+  if (Number(count) * (GRPC_UNIT_MS[unit] ?? 0) > DEADLINE_MAX_MS) headers['grpc-timeout'] = '24H';
+  if (Number(headers['connect-timeout-ms']) > DEADLINE_MAX_MS)
+    headers['connect-timeout-ms'] = String(DEADLINE_MAX_MS);
 }

@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ClientBlock } from '@sallyport/client';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type FakePlatform, startFakePlatform } from '../cli/fake-platform.ts';
-import { temporaryFolder } from '../wire/process.ts';
+import { type FakePlatform, startFakePlatform } from '../../conformance/cli/fake-platform.ts';
+import { temporaryFolder } from '../../conformance/wire/process.ts';
 import { type InternalService, problemsOf, startInternalService } from './internal-service.ts';
 
 const MINUTE = 60_000;

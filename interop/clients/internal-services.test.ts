@@ -1,11 +1,11 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { callGrpc } from '../wire/grpc.ts';
-import { type Plane, startPlane } from '../wire/platform.ts';
-import { temporaryFolder } from '../wire/process.ts';
-import { readFields } from '../wire/protobuf.ts';
-import { callConnect } from '../wire/rpc.ts';
+import { callGrpc } from '../../conformance/wire/grpc.ts';
+import { type Plane, startPlane } from '../../conformance/wire/platform.ts';
+import { temporaryFolder } from '../../conformance/wire/process.ts';
+import { readFields } from '../../conformance/wire/protobuf.ts';
+import { callConnect } from '../../conformance/wire/rpc.ts';
 import {
   type Given,
   type InternalService,

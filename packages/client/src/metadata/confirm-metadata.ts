@@ -1,0 +1,54 @@
+/**
+ * Whether an issuer stands by what a platform says of it.
+ *
+ * @module
+ */
+
+import { accept, type Result, refuse } from '@sallyport/protocol';
+import type { PlatformMetadata } from '../platform-metadata.ts';
+import type { IssuerDocument } from './issuer-document.ts';
+
+const ENDPOINTS = [
+  ['authorization_endpoint', 'authorizationEndpoint'],
+  ['token_endpoint', 'tokenEndpoint'],
+  ['device_authorization_endpoint', 'deviceAuthorizationEndpoint'],
+  ['revocation_endpoint', 'revocationEndpoint'],
+] as const;
+
+/**
+ * Compares the platform's endpoints with the issuer's own.
+ *
+ * A platform that named a known identity provider's sign-in page and a token endpoint of its own would
+ * be sent the code, and could spend it elsewhere (mix-up). So every endpoint that the platform names is
+ * the issuer's; and the sign-in page is on the issuer's origin or on that of the token endpoint, so that
+ * an issuer cannot borrow another's page either. What it cannot tell: whether the platform itself may
+ * be trusted with a token of this issuer.
+ *
+ * @param document - The issuer's own, `undefined` when it serves none.
+ *
+ * @returns What is wrong, completing "the metadata of …".
+ *
+ * @see [RFC 9700 section 4.4](https://www.rfc-editor.org/rfc/rfc9700#section-4.4)
+ */
+export function confirmMetadata(
+  metadata: PlatformMetadata,
+  document: IssuerDocument | undefined,
+): Result<undefined, string> {
+  if (document === undefined)
+    return refuse(
+      `cannot be confirmed: its issuer ${metadata.issuer} serves no metadata document; name the token endpoint with admin.tokenUrl`,
+    );
+  for (const [member, field] of ENDPOINTS) {
+    const named = metadata[field];
+    if (named !== '' && named !== document[member])
+      return refuse(`has a ${member} that is not the one of its issuer ${metadata.issuer}`);
+  }
+  const [page, ...others] = [
+    metadata.authorizationEndpoint,
+    metadata.issuer,
+    metadata.tokenEndpoint,
+  ].map((url) => URL.parse(url)?.origin);
+  return page === undefined || others.includes(page)
+    ? accept(undefined)
+    : refuse('has an authorization_endpoint that belongs to another identity provider');
+}
