@@ -32,8 +32,17 @@ export interface UnderWay {
 export interface Home {
   readonly path: string;
   readonly environment: Record<string, string>;
-  run(args: readonly string[], environment?: Readonly<Record<string, string>>): Promise<Ended>;
-  start(args: readonly string[], environment?: Readonly<Record<string, string>>): UnderWay;
+  /** Runs a command to its end, in the home itself or in another folder. */
+  run(
+    args: readonly string[],
+    environment?: Readonly<Record<string, string>>,
+    workingFolder?: string,
+  ): Promise<Ended>;
+  start(
+    args: readonly string[],
+    environment?: Readonly<Record<string, string>>,
+    workingFolder?: string,
+  ): UnderWay;
   /** Everything kept below it but tokens and compiled code, for looking for secrets. */
   texts(): readonly string[];
   remove(): void;
@@ -51,9 +60,9 @@ export function makeHome(): Home {
     // One for all homes: it holds compiled code alone.
     XDG_CACHE_HOME: join(process.env['HOME'] ?? folder.path, '.cache'),
   };
-  const start: Home['start'] = (args, added = {}) => {
+  const start: Home['start'] = (args, added = {}, workingFolder = folder.path) => {
     const child = spawn(process.execPath, [COMMAND, ...args], {
-      cwd: folder.path,
+      cwd: workingFolder,
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...environment, ...added },
       timeout: LIMIT_MS,
@@ -65,7 +74,7 @@ export function makeHome(): Home {
     path: folder.path,
     environment,
     start,
-    run: (args, added) => start(args, added).ended,
+    run: (args, added, workingFolder) => start(args, added, workingFolder).ended,
     texts: () =>
       readdirSync(folder.path, { recursive: true, withFileTypes: true })
         .filter((entry) => entry.isFile() && !entry.parentPath.includes('tokens'))

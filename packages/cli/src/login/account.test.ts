@@ -14,7 +14,9 @@ function ask(send: typeof fetch, isPersonal = true, signal = never) {
 }
 
 const answer = (status: number, body: object) => async () => Response.json(body, { status });
-const fail = (error: Error) => () => Promise.reject(error);
+const fail = (error: Error) => async (): Promise<never> => {
+  throw error;
+};
 const refused = Object.assign(new Error('login_required'), {
   name: 'TokenRefusedError',
   refusal: { error: 'login_required', description: 'Nobody is signed in.', hint: 'Sign in again.' },
@@ -57,5 +59,7 @@ describe('Asking the platform who is signed in', () => {
     await expect(ask(fail(ended), true, AbortSignal.abort(ended))).rejects.toBe(ended);
     const outage = new SallyportError('SP_IDP_UNREACHABLE', { component: 'idp' });
     await expect(ask(fail(outage))).rejects.toBe(outage);
+    const mistake = new TypeError('x is not a function');
+    await expect(ask(fail(mistake))).rejects.toBe(mistake);
   });
 });

@@ -44,11 +44,12 @@ export async function askAccount(
       signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]),
     });
   } catch (error) {
-    const name = error instanceof Error ? error.name : '';
-    if (name === 'TokenRefusedError' && platform.isPersonal)
-      return refuse(adviseLogin(toThrownFailure(error, signal.aborted), platform.loginCommand));
-    // Of the network: the fetch of the platform tells it as a TypeError, and the time limit as its own.
-    if (signal.aborted || !(name === 'TypeError' || name === 'TimeoutError')) throw error;
+    if (!(error instanceof Error) || signal.aborted) throw error;
+    if (error.name === 'TokenRefusedError' && platform.isPersonal)
+      return refuse(adviseLogin(toThrownFailure(error, false), platform.loginCommand));
+    // `fetch` tells of the network in a TypeError's cause; one without is a mistake in the program.
+    const isOutage = error.name === 'TypeError' && error.cause !== undefined;
+    if (!isOutage && error.name !== 'TimeoutError') throw error;
     throw new SallyportError('SP_PLATFORM_UNREACHABLE', {
       component: 'platform',
       detail: `${platform.endpoint} does not answer`,
