@@ -3,8 +3,10 @@ import {
   chmodSync,
   chownSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -159,6 +161,10 @@ describe("A person's own file", () => {
     renameSync(ownFile(), elsewhere);
     symlinkSync(elsewhere, ownFile());
     expect(await selectedIn(home.path)).toBe('one');
+    const login = ['login', '--endpoint', platform.url, '--flow', 'device', '--profile', 'three'];
+    expect((await home.run(login)).code).toBe(0);
+    expect(lstatSync(ownFile()).isSymbolicLink()).toBe(true);
+    expect(readFileSync(elsewhere, 'utf8')).toContain('three:');
   });
 
   it.each<[string, () => void, string]>([
@@ -223,24 +229,27 @@ describe("Credentials of an application go nowhere because of a project's file a
         CORE_CREDENTIALS_COMMAND: 'echo canary-token-0123456789',
       },
     ],
-  ])('given by %s: no command asks the platform of the profile that the file picked', async (_, environment) => {
-    writeProfiles();
-    writeFileSync(projectFile(), 'profile: two\n');
-    for (const args of [
-      ['token'],
-      ['whoami'],
-      ['login'],
-      ['status'],
-      ['logout'],
-      ['token', '--header', '--json'],
-    ]) {
-      const { code, stdout, stderr } = await inClone(args, environment);
-      expect(code).toBe(1);
-      for (const way of ['--profile', 'SALLYPORT_PROFILE', 'CORE_PLATFORM_URL'])
-        expect(stdout + stderr).toContain(way);
-    }
-    expect(platform.asked).toEqual([]);
-  });
+  ])(
+    'given by %s: no command asks the platform of the profile that the file picked',
+    async (_, environment) => {
+      writeProfiles();
+      writeFileSync(projectFile(), 'profile: two\n');
+      for (const args of [
+        ['token'],
+        ['whoami'],
+        ['login'],
+        ['status'],
+        ['logout'],
+        ['token', '--header', '--json'],
+      ]) {
+        const { code, stdout, stderr } = await inClone(args, environment);
+        expect(code).toBe(1);
+        for (const way of ['--profile', 'SALLYPORT_PROFILE', 'CORE_PLATFORM_URL'])
+          expect(stdout + stderr).toContain(way);
+      }
+      expect(platform.asked).toEqual([]);
+    },
+  );
 
   it.each<[string, readonly string[], () => Record<string, string>]>([
     ['--profile', ['--profile', 'two'], () => ({})],
@@ -356,8 +365,10 @@ describe('Nothing that a file or folder is called moves the cursor', () => {
       const { code, stderr } = await home.run(['status', '--config', NAME]);
       expect([code, isPrintable(stderr)]).toEqual([1, true]);
     }
-    const { stderr } = await home.run(['whoami', '--endpoint', platform.url, '--ca-file', NAME]);
-    expect(stderr).toContain('found no certificate');
+    const path = join(home.path, 'a\u202eb');
+    writeFileSync(path, 'x');
+    const { stderr } = await home.run(['whoami', '--endpoint', platform.url, '--ca-file', path]);
+    expect(stderr).toContain('a b: found no certificate');
     expect(isPrintable(stderr)).toBe(true);
   });
 });

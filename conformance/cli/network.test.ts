@@ -56,7 +56,7 @@ describe('Proxies of the environment', () => {
 describe('Certificates', () => {
   it.each([
     ['nosuch.pem', 'no such file'],
-    ['.', 'a file that cannot be read'],
+    ['.', 'no regular file'],
     [new URL(import.meta.url).pathname, 'no certificate'],
   ])('--ca-file %s is refused by name: %s', async (path, found) => {
     const { code, stderr } = await home.run([

@@ -8,19 +8,20 @@ if (major < 24 || (major === 24 && minor < 11)) {
   process.exit(1);
 }
 
-// Compiled code is kept, in a folder nobody else can write to: a command that only prints a kept token
-// spends most of its time on loading. Where that is not possible, nothing is lost but time.
-const [{ enableCompileCache }, { homedir }, { join }] = await Promise.all([
+const [{ enableCompileCache }, fs, { homedir }, { isAbsolute, join }] = await Promise.all([
   import('node:module'),
+  import('node:fs'),
   import('node:os'),
   import('node:path'),
 ]);
-const caches = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
-enableCompileCache(join(caches, 'sallyport', 'compiled'));
 
-const { existsSync } = await import('node:fs');
+// Compiled code is kept: a command that only prints a kept token spends most of its time on loading.
+// Where there is no folder that this user alone can write to, nothing is lost but time.
+const compiled = prepareCompiledFolder();
+if (compiled !== undefined) enableCompileCache(compiled);
+
 const source = new URL('../src/main.ts', import.meta.url);
-if (existsSync(source)) {
+if (fs.existsSync(source)) {
   // A checkout runs its TypeScript unbuilt: the packages' `source` export condition leads there.
   const { registerHooks } = await import('node:module');
   registerHooks({
@@ -30,4 +31,37 @@ if (existsSync(source)) {
   await import(source.href);
 } else {
   await import('../dist/main.js');
+}
+
+/**
+ * The folder for compiled code, made when it is not there, closed to others when it is open to read.
+ * What stands in it is run without being compared with the source, so it must be nobody else's, and
+ * nobody else may exchange it: that holds for the folders around it too.
+ *
+ * @returns {string | undefined} `undefined` when it cannot be trusted or made.
+ */
+function prepareCompiledFolder() {
+  try {
+    const given = process.env.XDG_CACHE_HOME ?? '';
+    const caches = isAbsolute(given) ? given : join(homedir(), '.cache');
+    const own = join(caches, 'sallyport');
+    const folder = join(own, 'compiled');
+    fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const user = process.getuid?.();
+    // Windows has access lists instead of owners and modes; those of the profile's folder apply.
+    if (user === undefined) return folder;
+    // Others may use the folder of all caches when they cannot touch what is not theirs (sticky).
+    const around = fs.statSync(caches);
+    const isShared = (around.mode & 0o022) !== 0 && (around.mode & 0o1000) === 0;
+    if (isShared || (around.uid !== user && around.uid !== 0)) return undefined;
+    for (const path of [own, folder]) {
+      const stat = fs.lstatSync(path);
+      if (!stat.isDirectory() || stat.uid !== user || (stat.mode & 0o022) !== 0) return undefined;
+    }
+    // What is made in it takes its rights from the umask.
+    fs.chmodSync(folder, 0o700);
+    return folder;
+  } catch {
+    return undefined;
+  }
 }

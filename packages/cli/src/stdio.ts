@@ -4,11 +4,16 @@
  * @module
  */
 
+import { withoutUnprintable } from '@sallyport/protocol';
+
 /** Where a command writes, and whether a person reads it. */
 export interface Stdio {
   /** Data: what a script reads. */
   readonly out: (line: string) => void;
-  /** Talk: what a person reads. */
+  /**
+   * Talk: what a person reads. Paths, keys and words of others may be in it, so nothing but line
+   * feeds gets through that moves the cursor, hides or reorders text.
+   */
   readonly error: (line: string) => void;
   /** Whether stdout is a terminal. */
   readonly isTerminal: boolean;
@@ -55,7 +60,7 @@ export function createStdio(): Stdio {
     [...concealed].reduce((rest, secret) => rest.replaceAll(secret, '[secret]'), text);
   return {
     out: (line) => process.stdout.write(`${line}\n`),
-    error: (line) => process.stderr.write(`${cleanse(line)}\n`),
+    error: (line) => process.stderr.write(`${toPrintableLines(cleanse(line))}\n`),
     isTerminal: process.stdout.isTTY,
     cleanse,
     conceal(secret) {
@@ -63,4 +68,8 @@ export function createStdio(): Stdio {
     },
     isInteractive: process.stdin.isTTY && process.stderr.isTTY,
   };
+}
+
+function toPrintableLines(text: string): string {
+  return text.split('\n').map(withoutUnprintable).join('\n');
 }

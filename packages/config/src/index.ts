@@ -22,6 +22,7 @@ export type {
   ServiceAuthConfig,
   SessionConfig,
 } from './config.ts';
+export { parseYaml, type YamlFile } from './file/parse-yaml.ts';
 export { normalizeAudience } from './kinds/url.ts';
 export { type LoadedConfig, loadConfig } from './load-config.ts';
 export {

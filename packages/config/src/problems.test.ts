@@ -21,6 +21,14 @@ describe('formatConfigProblem', () => {
       'a b c [2J:3: a.b: found x, expected y',
     );
   });
+
+  it.each(['file', 'key', 'found', 'expected'] as const)(
+    'lets nothing in %s move, hide or reorder text',
+    (field) => {
+      const problem = { ...PROBLEM, [field]: 'a\u009b2J\u202eb\u200bc' };
+      expect(formatConfigProblem(problem)).toContain('a 2J b c');
+    },
+  );
 });
 
 describe('describeFound', () => {

@@ -4,7 +4,12 @@
  * @module
  */
 
-/** One thing to correct. Every field is safe to print: `found` never holds a secret's value. */
+import { withoutUnprintable } from '@sallyport/protocol';
+
+/**
+ * One thing to correct. `found` never holds a secret's value. Paths, keys and values are as somebody
+ * wrote them: {@link formatConfigProblem} makes them fit for a terminal.
+ */
 export interface ConfigProblem {
   /** Path of the configuration file, or `environment`, or `flag`. */
   readonly file: string;
@@ -21,17 +26,18 @@ export interface ConfigProblem {
 }
 
 const SHOWN_MAX_LENGTH = 60;
-// oxlint-disable-next-line no-control-regex -- control characters are what this looks for
-const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g;
 
-/** Writes a problem on one line: `file:line: key (VARIABLE): found …, expected …`. */
+/**
+ * Writes a problem on one printable line: `file:line: key (VARIABLE): found …, expected …`.
+ *
+ * The one place that makes what a file's author or a folder's name put into it harmless to a terminal.
+ */
 export function formatConfigProblem(problem: ConfigProblem): string {
   const { file, line, key, variable, found, expected } = problem;
   const place = line === undefined ? file : `${file}:${line}`;
   const subject = [key, variable === undefined ? '' : `(${variable})`].filter(Boolean).join(' ');
-  return `${place}: ${subject === '' ? '' : `${subject}: `}found ${found}, expected ${expected}`.replaceAll(
-    CONTROL,
-    ' ',
+  return withoutUnprintable(
+    `${place}: ${subject === '' ? '' : `${subject}: `}found ${found}, expected ${expected}`,
   );
 }
 

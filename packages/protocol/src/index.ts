@@ -27,6 +27,7 @@ export {
 export { createRouteMatcher, type RouteMatcher } from './match-route.ts';
 export { isOwnEndpoint, PATHS } from './paths.ts';
 export type { JsonValue, Principal, UserRecord } from './principal.ts';
+export { withoutUnprintable } from './printable.ts';
 export {
   type LandingPolicy,
   parseRedirectTarget,

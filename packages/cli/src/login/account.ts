@@ -40,7 +40,8 @@ export async function askAccount(
   let response: Response;
   try {
     response = await client.fetch(platform.endpoint + ME_PATH, {
-      headers: { accept: 'application/json' },
+      // Asked as an RPC client: the header name that a platform tells is the one of its RPCs.
+      headers: { accept: 'application/json', 'connect-protocol-version': '1' },
       signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]),
     });
   } catch (error) {

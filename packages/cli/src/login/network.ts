@@ -4,11 +4,11 @@
  * @module
  */
 
-import { readFileSync } from 'node:fs';
 import * as http from 'node:http';
 import * as tls from 'node:tls';
-import { accept, type Result, refuse } from '@sallyport/protocol';
+import { accept, type Result, refuse, withoutUnprintable } from '@sallyport/protocol';
 import { EXIT } from '../stdio.ts';
+import { type FileTerms, readBoundedFile } from './bounded-file.ts';
 import type { Failure } from './report.ts';
 import type { Environment } from './sources.ts';
 
@@ -23,6 +23,8 @@ export interface NetworkSettings {
 }
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
+/** Bundles of whole systems are links, and larger than one would think. */
+const CERTIFICATES_TERMS: FileTerms = { maxBytes: 8_388_608, mayBeLink: true, owner: 'anybody' };
 /** This machine is never reached through a proxy: the callback of a sign-in arrives here. */
 const NEVER_PROXIED = ['localhost', '127.0.0.1', '::1'];
 
@@ -77,18 +79,13 @@ function readCertificates(path: string): Result<readonly string[], Failure> {
   const unusable = (found: string): Result<never, Failure> =>
     refuse({
       error: 'invalid_configuration',
-      description: `${path}: found ${found}, expected certificates (PEM)`,
+      description: `${withoutUnprintable(path)}: found ${found}, expected certificates (PEM)`,
       hint: '',
       exitCode: EXIT.failure,
     });
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    return unusable(code === 'ENOENT' ? 'no such file' : `a file that cannot be read (${code})`);
-  }
-  const certificates = text.match(CERTIFICATE);
+  const read = readBoundedFile(path, CERTIFICATES_TERMS);
+  if (!read.ok) return unusable(read.error.found);
+  const certificates = read.value.match(CERTIFICATE);
   return certificates === null ? unusable('no certificate') : accept(certificates);
 }
 

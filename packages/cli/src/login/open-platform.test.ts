@@ -15,7 +15,7 @@ const STDIO = {
 async function open(options: PlatformOptions, text?: string, environment = {}) {
   const userFile = text === undefined ? undefined : { path: '/home/ada/c.yaml', text };
   const folders = findFolders(environment, '');
-  const sources = { options, environment, folders, userFile, projectFile: undefined };
+  const sources = { options, environment, folders, userFile, projectFile: undefined, problem: '' };
   const opened = await openPlatform(sources, STDIO);
   return opened.ok ? opened.value : opened.error;
 }

@@ -13,6 +13,7 @@ import { createPlatform } from './create-platform.ts';
 import { createFetch } from './network.ts';
 import type { Platform } from './platform.ts';
 import { readProfiles } from './profiles.ts';
+import { refuseProjectChoice } from './project-credentials.ts';
 import type { Failure } from './report.ts';
 import type { Sources } from './sources.ts';
 import { readStoreChoice } from './token-store.ts';
@@ -52,6 +53,8 @@ export async function openPlatform(
     },
   });
   if (!loaded.ok) return refuse(toFailure(loaded.error, profile.isKnown));
+  const refusal = refuseProjectChoice(profile, loaded.value, environment);
+  if (refusal !== undefined) return refuse(refusal);
   const { settings } = loaded.value;
   const storeChoice = readStoreChoice(environment, settings.disableKeyring);
   if (!storeChoice.ok) return storeChoice;

@@ -61,6 +61,10 @@ describe("A person's file of profiles", () => {
     ['profiles:\n  a: {admin: {}}', '/c.yaml:2'],
     ['admin:\n  endpoint: x\nprofiles:\n  default:\n    admin: {}', '/c.yaml:4'],
     ['admin: [', '/c.yaml:1'],
+    ['profiles:\n  a:\n    admin: {}\n  a:\n    admin: {}', '/c.yaml:4'],
+    [`a: 1\nb: ${'['.repeat(9_000)}`, '/c.yaml:2: found deep nesting'],
+    ['a: &x 1\nb: *x', '/c.yaml:1: found an anchor'],
+    [`#${'x'.repeat(131_072)}`, '/c.yaml: found 131073 characters'],
   ])('refuses %j at %s', (text, place) => {
     const parsed = parseProfileFile({ path: '/c.yaml', text });
     expect(parsed.ok ? '' : parsed.error).toContain(place);
@@ -92,6 +96,45 @@ describe("A project's file picks a profile and says nothing else", () => {
   ])('a cloned repository cannot say where tokens go or what is run: %j', (text) => {
     const parsed = parseProjectFile({ path: '/p', text });
     expect(parsed.ok ? '' : parsed.error).toContain('may only name a profile');
+  });
+
+  it.each([
+    'CANARY: 1',
+    'profile: [CANARY]',
+    'profile: CA NARY',
+    '? [CANARY]\n: 1',
+    'a: @CANARY',
+    '- CANARY',
+    'CANARY',
+  ])('nothing of it is repeated: %j', (text) => {
+    const parsed = parseProjectFile({ path: '/p', text });
+    expect(parsed.ok ? 'CANARY' : parsed.error).not.toMatch(/CANARY|CA NARY/);
+  });
+
+  it('nothing of it is repeated, whatever it is', () => {
+    const piece = fc.constantFrom(
+      'CANARY',
+      ': ',
+      '- ',
+      '\n',
+      ' ',
+      '[',
+      '"',
+      '&',
+      '*',
+      '!',
+      '? ',
+      '#',
+      '%',
+      '@',
+      '\u001b',
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 20 }), (pieces) => {
+        const parsed = parseProjectFile({ path: '/p', text: pieces.join('') });
+        if (!parsed.ok) expect(parsed.error).not.toContain('CANARY');
+      }),
+    );
   });
 });
 

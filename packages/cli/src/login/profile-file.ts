@@ -4,12 +4,14 @@
  * @module
  */
 
+import { formatConfigProblem, parseYaml } from '@sallyport/config';
 import { accept, type Result, refuse } from '@sallyport/protocol';
-import { type Document, isMap, isScalar, LineCounter, parseDocument, type YAMLMap } from 'yaml';
+import { type Document, isMap, isScalar, parseDocument, YAMLMap } from 'yaml';
 import { DEFAULT_PROFILE, isProfileName, type NamedAt } from './profile.ts';
 
 /** A file as it was read. */
 export interface TextFile {
+  /** For messages: printable, and so perhaps not what the system calls it. */
   readonly path: string;
   readonly text: string;
 }
@@ -30,14 +32,15 @@ export interface ProfileFile {
 const USER_KEYS = new Set(['profile', 'profiles']);
 
 /**
- * Reads the person's file. Settings are only located: whoever loads them checks them.
+ * Reads the person's file, within the limits of every configuration file: size, nesting, no anchors,
+ * aliases and tags. Settings are only located: whoever loads them checks them.
  *
- * @returns Otherwise a sentence with file and line.
+ * @returns Otherwise sentences with file and line, one a line.
  */
 export function parseProfileFile(file: TextFile): Result<ProfileFile, string> {
   const parsed = parseMap(file);
   if (!parsed.ok) return parsed;
-  const { map, lineOf } = parsed.value;
+  const { map, lineOf, lineAt } = parsed.value;
   const blocks = new Map<string, YAMLMap>();
   const selected = readSelected(file, map, lineOf);
   if (!selected.ok) return selected;
@@ -54,7 +57,7 @@ export function parseProfileFile(file: TextFile): Result<ProfileFile, string> {
       if (!isProfileName(name))
         return refuse(`${at}: a profile is named with letters, digits, ".", "_" and "-"`);
       if (blocks.has(name))
-        return refuse(`${at}: "${name}" stands at the top of the file already; keep one of them`);
+        return refuse(`${at}: profile "${name}" stands in the file already; keep one of them`);
       if (!isMap(value)) return refuse(`${at}: profile "${name}" has no settings`);
       if (value.flow === true || profiles.flow === true)
         return refuse(`${at}: write a profile on lines of its own, not in braces`);
@@ -70,7 +73,7 @@ export function parseProfileFile(file: TextFile): Result<ProfileFile, string> {
       if (block === map && blocks.size === 1 && selected.value === undefined) return file;
       return {
         path: file.path,
-        text: extractLines(file.text, block, block === map ? USER_KEYS : new Set()),
+        text: extractLines(file.text, block, lineAt, block === map ? USER_KEYS : new Set()),
       };
     },
   });
@@ -79,6 +82,9 @@ export function parseProfileFile(file: TextFile): Result<ProfileFile, string> {
 /**
  * Reads the project's file: `profile: NAME` and nothing else. A repository that was just cloned must
  * not be able to say where tokens and secrets are sent, or which command is run.
+ *
+ * @returns Otherwise sentences with file and line, which repeat nothing of what stands there: it may
+ *   be another file than it seems.
  */
 export function parseProjectFile(file: TextFile): Result<NamedAt | undefined, string> {
   const parsed = parseMap(file);
@@ -87,7 +93,7 @@ export function parseProjectFile(file: TextFile): Result<NamedAt | undefined, st
   const foreign = map.items.find(({ key }) => keyText(key) !== 'profile');
   if (foreign !== undefined) {
     return refuse(
-      `${file.path}:${lineOf(foreign.key)}: a project's file may only name a profile ("profile: NAME"); ${keyText(foreign.key)} belongs into your own file`,
+      `${file.path}:${lineOf(foreign.key)}: a project's file may only name a profile ("profile: NAME"); settings belong into your own file`,
     );
   }
   return readSelected(file, map, lineOf);
@@ -122,21 +128,21 @@ export function writeProfile(
 interface ParsedMap {
   readonly map: YAMLMap;
   readonly lineOf: (node: unknown) => number;
+  /** The line of an offset, from 1. */
+  readonly lineAt: (offset: number) => number;
 }
 
 function parseMap({ path, text }: TextFile): Result<ParsedMap, string> {
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true });
-  const lineOf = (node: unknown): number => lines.linePos(startOf(node)).line;
-  const [error] = document.errors;
-  if (error !== undefined) {
-    const line = error.linePos?.[0].line ?? 1;
-    return refuse(`${path}:${line}: not YAML: ${error.message.split('\n')[0] ?? ''}`);
+  const parsed = parseYaml(path, text);
+  if (!parsed.ok) return refuse(parsed.error.map(formatConfigProblem).join('\n'));
+  const { top: map = new YAMLMap(), lineOf: lineAt } = parsed.value;
+  const lineOf = (node: unknown): number => lineAt(startOf(node));
+  const names = new Set<string>();
+  for (const { key } of map.items) {
+    if (names.has(keyText(key))) return refuse(`${path}:${lineOf(key)}: a key for the second time`);
+    names.add(keyText(key));
   }
-  const map = document.contents ?? document.createNode({});
-  if (isEmpty(map)) return accept({ map: document.createNode({}) as YAMLMap, lineOf });
-  if (!isMap(map)) return refuse(`${path}:1: expected settings by name`);
-  return accept({ map, lineOf });
+  return accept({ map, lineOf, lineAt });
 }
 
 function readSelected(
@@ -156,8 +162,12 @@ function readSelected(
  * Keeps the lines of a block, moved to the left edge, and empties all others: the block can then be
  * read as a file of its own and keeps its line numbers.
  */
-function extractLines(text: string, block: YAMLMap, without: ReadonlySet<string>): string {
-  const lineAt = (offset: number): number => text.slice(0, offset).split('\n').length - 1;
+function extractLines(
+  text: string,
+  block: YAMLMap,
+  lineAt: ParsedMap['lineAt'],
+  without: ReadonlySet<string>,
+): string {
   const starts = block.items.map(({ key }) => startOf(key));
   const end = block.range?.[2] ?? text.length;
   const kept = new Set<number>();
@@ -170,7 +180,7 @@ function extractLines(text: string, block: YAMLMap, without: ReadonlySet<string>
   const indent = first - (text.lastIndexOf('\n', first - 1) + 1);
   return text
     .split('\n')
-    .map((line, index) => (kept.has(index) ? line.slice(Math.min(indent, leading(line))) : ''))
+    .map((line, index) => (kept.has(index + 1) ? line.slice(Math.min(indent, leading(line))) : ''))
     .join('\n');
 }
 

@@ -47,7 +47,7 @@ describe('Which profile wins, and why: option, variable, project file, own file'
   ])('%s', (_, claims, name, origin) => {
     expect(selectProfile({ ...ALL, ...claims }, false)).toEqual({
       ok: true,
-      value: { name, origin, isKnown: true },
+      value: { name, origin, isKnown: true, isProjectChoice: name === 'c' },
     });
   });
 
@@ -57,6 +57,17 @@ describe('Which profile wins, and why: option, variable, project file, own file'
       ok: false,
       error: '--profile: there is no profile "nosuch"; there are: a, b, c, d',
     });
+  });
+
+  it('does not repeat a name that a project file says', () => {
+    const project = { name: 'nosuch', origin: '/p/.sallyport.yaml:1' };
+    expect(selectProfile({ ...ALL, flag: undefined, variable: undefined, project }, false)).toEqual(
+      {
+        ok: false,
+        error:
+          '/p/.sallyport.yaml:1: there is no profile of the name that stands there; there are: a, b, c, d',
+      },
+    );
   });
 
   it('lets option and variable name a new one when it is to be written, but no file', () => {

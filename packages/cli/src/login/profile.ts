@@ -34,6 +34,8 @@ export interface ProfileClaims {
 export interface SelectedProfile extends NamedAt {
   /** Whether it is in the person's file. One that is not has to be given its settings otherwise. */
   readonly isKnown: boolean;
+  /** Whether nobody but the project's file named it: then it decides nothing about credentials. */
+  readonly isProjectChoice: boolean;
 }
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
@@ -69,16 +71,25 @@ export function selectProfile(
     const isOwnChoice = claim !== project && claim !== user;
     if (!isProfileName(claim.name))
       return refuse(`${claim.origin}: a profile is named with letters, digits, ".", "_" and "-"`);
-    if (isKnown || (mayBeNew && isOwnChoice)) return accept({ ...claim, isKnown });
+    const isProjectChoice = claim === project;
+    if (isKnown || (mayBeNew && isOwnChoice)) return accept({ ...claim, isKnown, isProjectChoice });
     const there = known.length === 0 ? 'there are none yet' : `there are: ${known.join(', ')}`;
-    return refuse(`${claim.origin}: there is no profile "${claim.name}"; ${there}`);
+    // What somebody else's file says is not repeated.
+    const named = isProjectChoice ? 'of the name that stands there' : `"${claim.name}"`;
+    return refuse(`${claim.origin}: there is no profile ${named}; ${there}`);
   }
   const [only] = known;
   if (only !== undefined && known.length === 1)
-    return accept({ name: only, origin: 'the only profile', isKnown: true });
+    return accept({
+      name: only,
+      origin: 'the only profile',
+      isKnown: true,
+      isProjectChoice: false,
+    });
   return accept({
     name: DEFAULT_PROFILE,
     origin: 'nothing names another',
     isKnown: known.includes(DEFAULT_PROFILE),
+    isProjectChoice: false,
   });
 }

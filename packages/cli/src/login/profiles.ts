@@ -35,9 +35,10 @@ const NONE: ProfileFile = {
  * @param mayBeNew - Whether option or variable may name a profile that is not there yet.
  */
 export function readProfiles(
-  { options, environment, userFile, projectFile }: Sources,
+  { options, environment, userFile, projectFile, problem }: Sources,
   mayBeNew: boolean = options.endpoint !== undefined,
 ): Result<Profiles, Failure> {
+  if (problem !== '') return refuse(invalid(problem));
   const file = userFile === undefined ? accept(NONE) : parseProfileFile(userFile);
   if (!file.ok) return refuse(invalid(file.error));
   const project = projectFile === undefined ? accept(undefined) : parseProjectFile(projectFile);

@@ -1,4 +1,12 @@
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -54,6 +62,19 @@ describe('What was learned is found again', () => {
     const text = typeof content === 'string' ? content : JSON.stringify(content);
     writeFileSync(join(folder, 'a.json'), text);
     expect(recall(folder, 'a')).toBeUndefined();
+  });
+
+  it("one behind a link, one too large and another user's count as none", () => {
+    recollect(folder, ['a', 'b', 'c'], WHAT);
+    symlinkSync(join(folder, 'a.json'), join(folder, 'link.json'));
+    expect(recall(folder, 'link')).toBeUndefined();
+    writeFileSync(join(folder, 'b.json'), ' '.repeat(65_536), { flag: 'a' });
+    expect(recall(folder, 'b')).toBeUndefined();
+    expect(recall(folder, 'c')).toBeDefined();
+    // Only root can give a file away.
+    if (process.getuid?.() !== 0) return;
+    chownSync(join(folder, 'c.json'), 65_534, 65_534);
+    expect(recall(folder, 'c')).toBeUndefined();
   });
 
   it('a folder that cannot be written does no harm', () => {

@@ -5,17 +5,10 @@
  */
 
 import { createHash, randomBytes } from 'node:crypto';
-import {
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PlatformMetadata, TokenKey, TokenStore } from '@sallyport/client';
+import { type FileTerms, readBoundedFile } from './bounded-file.ts';
 
 /** What a command would otherwise have to read or ask for. Holds no secret. */
 export interface Recollection {
@@ -31,6 +24,7 @@ export interface Recollection {
 
 const VERSION = 1;
 const FILES_MAX = 64;
+const TERMS: FileTerms = { maxBytes: 65_536, mayBeLink: false, owner: 'this_user' };
 
 /**
  * Names what a command was given, so that the same command given the same finds it again and any
@@ -45,10 +39,15 @@ export function nameRecollection(given: Readonly<Record<string, string | undefin
     .digest('hex');
 }
 
-/** Finds a recollection. Anything that cannot be read as one counts as none. */
+/**
+ * Finds a recollection. Anything that cannot be read as one counts as none, and so does anybody
+ * else's: it says where a refresh token is sent.
+ */
 export function recall(folder: string, name: string): Recollection | undefined {
   try {
-    const record: unknown = JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8'));
+    const read = readBoundedFile(join(folder, `${name}.json`), TERMS);
+    if (!read.ok) return undefined;
+    const record: unknown = JSON.parse(read.value);
     return isRecollection(record) ? record : undefined;
   } catch {
     return undefined;

@@ -5,7 +5,7 @@
  */
 
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { parse } from 'yaml';
 import type { Platform } from './platform.ts';
@@ -40,9 +40,11 @@ export function saveProfile(sources: Sources, { profile, endpoint }: Platform): 
   });
   const path = folders.configFile;
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const draft = `${path}.${randomBytes(8).toString('hex')}.draft`;
+  // Where a link leads to it, the file is replaced and the link stays.
+  const target = userFile === undefined ? path : realpathSync(path);
+  const draft = `${target}.${randomBytes(8).toString('hex')}.draft`;
   writeFileSync(draft, text, { flag: 'wx' });
-  renameSync(draft, path);
+  renameSync(draft, target);
   const { profile: _, endpoint: __, ...unnamed } = options;
   const after = readProfiles({ ...sources, options: unnamed, userFile: { path, text } });
   const isSelectedByItself = after.ok && after.value.selected.name === name;

@@ -4,11 +4,12 @@
  * @module
  */
 
-import { existsSync, readFileSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { resolve } from 'node:path';
+import { accept, type Result, refuse, withoutUnprintable } from '@sallyport/protocol';
+import { type FileTerms, readBoundedFile } from './bounded-file.ts';
 import { type Folders, findFolders } from './folders.ts';
 import type { TextFile } from './profile-file.ts';
+import { findProjectFile } from './project-file.ts';
 import { nameRecollection } from './recollection.ts';
 
 /** Options every command that talks to a platform has. */
@@ -30,25 +31,24 @@ export interface Sources {
   readonly folders: Folders;
   /** The person's file; `undefined` when there is none. */
   readonly userFile: TextFile | undefined;
-  /** The project's file, from here upwards; `undefined` when there is none. */
+  /** The project's file; `undefined` when there is none, or option or variable name a profile. */
   readonly projectFile: TextFile | undefined;
+  /**
+   * Why a file could not be read, a printable sentence; empty when all could. Then what they would
+   * have said is not known, and no command may go on.
+   */
+  readonly problem: string;
 }
 
-/** Name of the file in a project that picks a profile. */
-const PROJECT_FILE = '.sallyport.yaml';
+/** The person's own: may be a link, as those who keep such files elsewhere have it. */
+const OWN_TERMS: FileTerms = { maxBytes: 524_288, mayBeLink: true, owner: 'anybody' };
 /** Variables that settings of a client may come from, in the spellings of all clients read. */
 const SETTING_VARIABLE =
   /^_?(?:[A-Z0-9]+_(?:CREDENTIALS|PLATFORM|ADMIN|AUTH|API)_|EAGER_|SALLYPORT_|UNION_|_U_|UCTL_|FLYTE)/;
 /** Variables that hold credentials of an application. */
 const CREDENTIAL_VARIABLE = /(?:CREDENTIALS_CLIENT_ID|CREDENTIALS_CLIENT_SECRET|API_KEY)$/;
 
-/**
- * Reads the files there are. The project's file is looked for in the folder and those above it, up
- * to the root of its repository or the person's home.
- *
- * @throws {Error} With the system's code when a file is there but cannot be read, or a file that was
- *   named is not there.
- */
+/** Reads the files there are. What the project's says counts only where nobody names a profile. */
 export function readSources(
   options: PlatformOptions,
   environment: Environment,
@@ -56,13 +56,17 @@ export function readSources(
 ): Sources {
   const named = options.config ?? environment['SALLYPORT_CONFIG'] ?? '';
   const folders = findFolders(environment, named === '' ? '' : resolve(folder, named));
-  const isThere = named !== '' || existsSync(folders.configFile);
+  const user = readUserFile(folders.configFile, named !== '');
+  const isProfileNamed =
+    options.profile !== undefined || (environment['SALLYPORT_PROFILE'] ?? '') !== '';
+  const project = isProfileNamed ? accept(undefined) : findProjectFile(folder);
   return {
     options,
     environment,
     folders,
-    userFile: isThere ? readText(folders.configFile) : undefined,
-    projectFile: findProjectFile(folder),
+    userFile: user.ok ? user.value : undefined,
+    projectFile: project.ok ? project.value : undefined,
+    problem: user.ok ? (project.ok ? '' : project.error) : user.error,
   };
 }
 
@@ -77,6 +81,8 @@ export function nameSources(
   options: PlatformOptions = sources.options,
   userText: string | undefined = userFile?.text,
 ): string {
+  // As when they were read with these options: a profile that is named leaves the project's file out.
+  const project = options.profile === undefined ? projectFile : undefined;
   const variables = Object.entries(environment).filter(([name]) => SETTING_VARIABLE.test(name));
   return nameRecollection({
     ...Object.fromEntries(variables.map(([name, value]) => [`$${name}`, value])),
@@ -85,8 +91,8 @@ export function nameSources(
     '--ca-file': options.caFile,
     userPath: folders.configFile,
     userText,
-    projectPath: projectFile?.path,
-    projectText: projectFile?.text,
+    projectPath: project?.path,
+    projectText: project?.text,
     tokens: folders.tokens,
   });
 }
@@ -98,16 +104,12 @@ export function hasCredentialVariable(environment: Environment): boolean {
   );
 }
 
-function findProjectFile(from: string): TextFile | undefined {
-  const home = homedir();
-  for (let folder = resolve(from); ; folder = dirname(folder)) {
-    const path = join(folder, PROJECT_FILE);
-    if (existsSync(path)) return readText(path);
-    const isEnd = folder === home || folder === dirname(folder) || existsSync(join(folder, '.git'));
-    if (isEnd) return undefined;
-  }
-}
-
-function readText(path: string): TextFile {
-  return { path, text: readFileSync(path, 'utf8') };
+function readUserFile(path: string, isNamed: boolean): Result<TextFile | undefined, string> {
+  const read = readBoundedFile(path, OWN_TERMS);
+  const shown = withoutUnprintable(path);
+  if (read.ok) return accept({ path: shown, text: read.value });
+  if (read.error.reason === 'absent' && !isNamed) return accept(undefined);
+  return refuse(
+    `${shown}: found ${read.error.found}, expected a regular file of at most ${OWN_TERMS.maxBytes} bytes`,
+  );
 }

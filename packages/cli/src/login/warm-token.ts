@@ -28,7 +28,7 @@ export async function recallToken(
   minTtlMs: number | undefined,
   now: number,
 ): Promise<FoundToken | undefined> {
-  if (hasCredentialVariable(sources.environment)) return undefined;
+  if (sources.problem !== '' || hasCredentialVariable(sources.environment)) return undefined;
   const recollection = recall(sources.folders.recollections, nameSources(sources));
   // A keyring takes longer than all that is saved here.
   if (recollection?.store !== 'file') return undefined;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Grant } from '../grant.ts';
 import { createTestPorts, metadataOf, type TestPorts } from '../testing/ports.ts';
@@ -257,6 +257,28 @@ describe('signing in by browser', () => {
     });
     expect(ports.waits).toEqual([180_000]);
     expect(await isListening()).toBe(false);
+  });
+
+  it('that times out where other programs crowded the port says so, and not that something is registered wrongly', async () => {
+    const time = Promise.withResolvers<undefined>();
+    const open: Socket[] = [];
+    const outcome = await create({
+      wait: () => time.promise,
+      async openBrowser() {
+        for (let index = 0; index < 300; index += 1)
+          await new Promise<void>((resolve) => {
+            open.push(connect({ host: '127.0.0.1', port }, resolve).on('error', () => {}));
+          });
+        // One more answer, so that all before it have been taken in.
+        await fetch(`http://127.0.0.1:${port}/`, { headers: { connection: 'close' } });
+        time.resolve(undefined);
+      },
+    }).obtain();
+    expect(outcome).toMatchObject({ error: { error: 'login_timed_out' } });
+    const hint = outcome.ok ? '' : outcome.error.hint;
+    expect(hint).toContain(`port ${port}`);
+    expect(hint).not.toContain('registered');
+    for (const socket of open) socket.destroy();
   });
 
   it('called off ends at once and leaves no listener and no connection', async () => {

@@ -132,7 +132,7 @@ async function waitForAnswer(
     return await Promise.race([
       receiveCode(receiver),
       wait(timeoutMs, stop).then(
-        () => refuse(timedOut(redirectUri, timeoutMs)),
+        () => refuse(timedOut(redirectUri, timeoutMs, receiver.isCrowded())),
         () => refuse(cancelled()),
       ),
     ]);
@@ -162,11 +162,14 @@ function buildUrl(endpoint: string, parameters: Readonly<Record<string, string>>
   return url.href;
 }
 
-function timedOut(redirectUri: string, timeoutMs: number): TokenRefusal {
+function timedOut(redirectUri: string, timeoutMs: number, isCrowded: boolean): TokenRefusal {
+  const crowded = `Other programs on this machine held so many connections to port ${new URL(redirectUri).port} that some were closed; the browser's may have been among them. Sign in with a device code.`;
   return {
     error: 'login_timed_out',
     description: `The browser did not come back within ${Math.round(timeoutMs / 1_000)} seconds.`,
-    hint: `If the identity provider showed an error page: it does so, and never redirects back, when ${redirectUri} is not registered for the native app byte for byte. On another machine, sign in with a device code.`,
+    hint: isCrowded
+      ? crowded
+      : `If the identity provider showed an error page: it does so, and never redirects back, when ${redirectUri} is not registered for the native app byte for byte. On another machine, sign in with a device code.`,
   };
 }
 

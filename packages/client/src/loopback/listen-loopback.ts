@@ -5,6 +5,7 @@
  */
 
 import { createServer, type RequestListener, type Server } from 'node:http';
+import type { Socket } from 'node:net';
 import { accept, type Result, refuse } from '@sallyport/protocol';
 import type { TokenRefusal } from '../grant.ts';
 import { findPortHolder } from './port-holder.ts';
@@ -12,6 +13,8 @@ import type { LoopbackRedirect } from './redirect-uri.ts';
 
 /** Listeners that are open. */
 export interface LoopbackListeners {
+  /** Whether connections that said nothing were ended to make room for others. */
+  isCrowded(): boolean;
   /** Ends them and every connection. Safe to call twice. */
   close(): Promise<void>;
 }
@@ -19,12 +22,16 @@ export interface LoopbackListeners {
 /** Headers and bodies of a callback are small, and nobody is in a hurry to send them slowly. */
 const LIMITS = {
   maxHeaderSize: 32_768,
-  headersTimeout: 10_000,
-  requestTimeout: 10_000,
-  connectionsCheckingInterval: 5_000,
+  headersTimeout: 5_000,
+  requestTimeout: 5_000,
+  connectionsCheckingInterval: 1_000,
   keepAlive: false,
 } as const;
-const CONNECTIONS_MAX = 64;
+/**
+ * Idle connections of one address. A browser sends its request as soon as it is connected, so it needs
+ * its place for a moment; whoever would keep it out has to open this many in that moment.
+ */
+const IDLE_MAX = 256;
 
 /**
  * Listens on all of the redirect's addresses, or on none.
@@ -32,6 +39,9 @@ const CONNECTIONS_MAX = 64;
  * A machine without IPv6 is served on IPv4 alone. An address that somebody else holds is a conflict
  * even when the other one is free: which of them the browser takes, and so who gets the code, would
  * be left to chance.
+ *
+ * Anybody on this machine can connect. Connections without a request end after five seconds, and the
+ * oldest of them make way for new ones when there are many: nobody keeps the browser out by waiting.
  *
  * @returns The listeners; otherwise `redirect_port_in_use`, with the holder where it can be told, or
  *   `redirect_port_unusable`.
@@ -42,12 +52,16 @@ export async function listenLoopback(
 ): Promise<Result<LoopbackListeners, TokenRefusal>> {
   const { addresses, port } = redirect;
   const servers: Server[] = [];
+  let isCrowded = false;
+  const onShed = (): void => {
+    isCrowded = true;
+  };
   const close = async (): Promise<void> => {
     await Promise.all(servers.splice(0).map(closeServer));
   };
   for (const address of addresses) {
     const server = createServer(LIMITS, handler);
-    server.maxConnections = CONNECTIONS_MAX;
+    shedIdle(server, onShed);
     const code = await listen(server, address, port);
     if (code === undefined) {
       servers.push(server);
@@ -58,7 +72,25 @@ export async function listenLoopback(
     await close();
     return refuse(code === 'EADDRINUSE' ? await inUse(address, port) : unusable(port, code));
   }
-  return accept({ close });
+  return accept({ close, isCrowded: () => isCrowded });
+}
+
+/** Ends the connection that has been without a request for longest when there are too many such. */
+function shedIdle(server: Server, onShed: () => void): void {
+  // A set keeps the order of arrival.
+  const idle = new Set<Socket>();
+  server.on('connection', (socket) => {
+    idle.add(socket);
+    socket.once('close', () => idle.delete(socket));
+    if (idle.size <= IDLE_MAX) return;
+    const [oldest] = idle;
+    if (oldest === undefined) return;
+    idle.delete(oldest);
+    oldest.destroy();
+    onShed();
+  });
+  // Each answer ends its connection, so one that had a request is never idle again.
+  server.on('request', ({ socket }) => idle.delete(socket));
 }
 
 function listen(server: Server, host: string, port: number): Promise<string | undefined> {

@@ -202,6 +202,50 @@ describe('the callback', () => {
   });
 });
 
+describe('connections that say nothing', () => {
+  /** More than are kept open at a time. */
+  const MANY = 300;
+
+  async function connectIdle(): Promise<{ readonly isClosed: () => boolean; end(): void }> {
+    const socket = connect({ host: '127.0.0.1', port });
+    socket.on('error', () => {});
+    let isClosed = false;
+    socket.once('close', () => {
+      isClosed = true;
+    });
+    await new Promise((resolve) => socket.once('connect', resolve));
+    return { isClosed: () => isClosed, end: () => socket.destroy() };
+  }
+
+  it('do not keep the browser out: the oldest of them make way, and that is known', async () => {
+    const idle = [];
+    for (let index = 0; index < MANY; index += 1) idle.push(await connectIdle());
+    const page = ask(GOOD);
+    expect(await receiver.answer).toEqual({ ok: true, value: { code: 'c0de' } });
+    expect(receiver.isCrowded()).toBe(true);
+    await receiver.finish(DONE);
+    expect((await page).status).toBe(200);
+    for (const { end } of idle) end();
+  });
+
+  it('never make way for others while the browser waits for its page', async () => {
+    const page = ask(GOOD);
+    await receiver.answer;
+    const idle = [];
+    for (let index = 0; index < MANY; index += 1) idle.push(await connectIdle());
+    await receiver.finish(DONE);
+    expect((await page).body).toContain('You are signed in');
+    for (const { end } of idle) end();
+  });
+
+  it('stay when they are few', async () => {
+    const idle = [await connectIdle(), await connectIdle()];
+    await ask('/favicon.ico');
+    expect([receiver.isCrowded(), idle.some(({ isClosed }) => isClosed())]).toEqual([false, false]);
+    for (const { end } of idle) end();
+  });
+});
+
 describe('a pasted answer', () => {
   it.each([
     () => `http://localhost:${port}${GOOD}`,

@@ -32,6 +32,11 @@ export interface AnswerReceiver {
    */
   takePasted(text: string): string | undefined;
   /**
+   * Whether so many connections were open that some had to make way: then the browser's may have been
+   * among them.
+   */
+  isCrowded(): boolean;
+  /**
    * Shows the browser how it ended, then stops listening. Until then the browser waits, so that it is
    * never told of a success that does not come.
    */
@@ -70,6 +75,7 @@ export async function receiveAnswer(
 
   return accept({
     answer,
+    isCrowded: () => listeners.value.isCrowded(),
     takePasted(text) {
       const query = readPasted(text, redirect);
       if (query === undefined)

@@ -4,15 +4,14 @@
  * @module
  */
 
+import { withoutUnprintable } from '@sallyport/protocol';
+
 /**
  * Makes untrusted text one short printable line: control characters, bidirectional marks and other
  * invisible ones become blanks, and the rest is cut.
  */
 export function toPrintable(text: string, maxLength = 300): string {
-  const line = text
-    .slice(0, maxLength * 4)
-    .toWellFormed()
-    .replaceAll(/[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}]+/gu, ' ')
+  const line = withoutUnprintable(text.slice(0, maxLength * 4))
     .replaceAll(/\s+/g, ' ')
     .trim();
   const characters = Array.from(line);
