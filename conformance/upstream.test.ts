@@ -24,16 +24,24 @@ afterAll(async () => {
 });
 
 describe('An application behind up --upstream', () => {
-  it.each(['/', '/deep/link', '/openapi', '/openapi/x', '/healthz', '/healthz/x', '/v1/x'])(
-    '%s is not reached without a sign-in',
-    async (path) => {
-      const before = reached.length;
-      expect((await exchange(plane.url + path)).status).toBe(401);
-      expect(reached.length).toBe(before);
-    },
-  );
+  it.each([
+    '/',
+    '/deep/link',
+    '/api',
+    '/api/x',
+    '/cloudadmin',
+    '/openapi',
+    '/openapi/x',
+    '/healthz',
+    '/healthz/x',
+    '/v1/x',
+  ])('%s is not reached without a sign-in', async (path) => {
+    const before = reached.length;
+    expect((await exchange(plane.url + path)).status).toBe(401);
+    expect(reached.length).toBe(before);
+  });
 
-  it.each(['/', '/openapi/x', '/healthz'])(
+  it.each(['/', '/openapi/x', '/healthz', '/api', '/api/v1/x', '/v1/x'])(
     '%s is reached after one, with who it was, and without what the client claimed',
     async (path) => {
       const browser = new Browser();
@@ -49,6 +57,7 @@ describe('An application behind up --upstream', () => {
       expect(answer.status).toBe(200);
       const sent = JSON.parse(answer.body) as string[];
       expect(sent).not.toContain('root');
+      expect(sent.join()).not.toContain('core_session');
       expect(sent[sent.indexOf('x-user-subject') + 1]).toBe('ada');
     },
   );

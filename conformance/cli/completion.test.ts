@@ -64,10 +64,12 @@ describe('sallyport completion', () => {
   });
 
   it.skipIf(!has('fish'))('fish completes a command and an option (needs fish)', async () => {
-    const complete = (line: string): Promise<string> =>
-      script('fish').then((text) =>
-        execFileSync('fish', ['-c', `${text}\ncomplete -C '${line}'`], { encoding: 'utf8' }),
-      );
+    const complete = async (line: string): Promise<string> => {
+      const program = `${await script('fish')}\ncomplete -C '${line}'`;
+      const { stdout, stderr } = spawnSync('fish', ['-c', program], { encoding: 'utf8' });
+      expect(stderr).toBe('');
+      return stdout;
+    };
     expect(await complete('sallyport log')).toContain('login');
     expect(await complete('sallyport login --fl')).toContain('--flow');
   });

@@ -1,5 +1,5 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { rootCertificates } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Ended, type Home, makeHome } from './command.ts';
@@ -80,6 +80,18 @@ describe('sallyport logout', () => {
     await home.run(['logout']);
     const { code, stdout } = await home.run(['logout']);
     expect([code, stdout.includes('Nobody was signed in')]).toEqual([0, true]);
+  });
+
+  it('login at the same host without TLS is another profile: none is led elsewhere unasked', async () => {
+    const kept = join(home.path, '.config', 'sallyport', 'config.yaml');
+    const secure = platform.url.replace('http://', 'dns:///');
+    mkdirSync(dirname(kept), { recursive: true });
+    writeFileSync(kept, `admin:\n  endpoint: ${secure}\n`);
+    const { code } = await home.run(['login', '--endpoint', platform.url, '--flow', 'device']);
+    expect(code).toBe(0);
+    const text = readFileSync(kept, 'utf8');
+    expect(text).toContain(secure);
+    expect(text).toContain(platform.url);
   });
 
   it('--all signs out of every profile, without it one', async () => {

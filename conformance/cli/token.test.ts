@@ -93,6 +93,13 @@ describe('sallyport token prints the token and nothing else', () => {
     expect(grants('refresh_token')).toBe(1);
   });
 
+  it('where no token lives for --min-ttl that is said, and none is given out', async () => {
+    await signIn();
+    const { code, stdout, stderr } = await home.run(['token', '--min-ttl', '2h']);
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toContain('live for 1h');
+  });
+
   it('six commands that find the same token too old refresh it once', async () => {
     platform.lifetime = 1;
     await signIn();
@@ -174,7 +181,7 @@ describe('Exit codes', () => {
     platform.lifetime = 1;
     await signIn();
     platform.answers.set('/token', () => ({ status: 503, body: '' }));
-    const { code } = await home.run(['token', '--min-ttl', '5m']);
+    const { code } = await home.run(['token']);
     // A token that still lives for a moment is handed out instead.
     expect([0, 5]).toContain(code);
     platform.answers.set('/me', () => ({ status: 503, body: {} }));

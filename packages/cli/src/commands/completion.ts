@@ -150,7 +150,8 @@ function fishScript(commands: readonly Completion[]): string {
           : value === 'file'
             ? ' -r -F'
             : ` -x${value === 'text' ? '' : ` -a ${quoteFish(value.join(' '))}`}`;
-      return `complete -c sallyport -f -n '__fish_seen_subcommand_from ${name}' -l ${flag.slice(2)} -d ${quoteFish(meaning)}${rest}`;
+      const files = rest.includes('-F') ? '' : ' -f';
+      return `complete -c sallyport${files} -n '__fish_seen_subcommand_from ${name}' -l ${flag.slice(2)} -d ${quoteFish(meaning)}${rest}`;
     }),
     ...(words.length === 0
       ? []

@@ -4,9 +4,10 @@
  * @module
  */
 
+import type { TokenSet } from '@sallyport/client';
 import type { Interruption } from '../login/interruption.ts';
 import { printToken } from '../login/print-token.ts';
-import { type ExitCode, reportFailure } from '../login/report.ts';
+import { type ExitCode, type Failure, reportFailure } from '../login/report.ts';
 import { type PlatformOptions, readSources } from '../login/sources.ts';
 import { recallToken } from '../login/warm-token.ts';
 import { EXIT, type Stdio } from '../stdio.ts';
@@ -38,15 +39,30 @@ export async function token(
     return EXIT.ok;
   }
   const { obtainToken } = await import('../login/obtain-token.ts');
-  const obtained = await obtainToken(sources, {
-    minTtlMs,
-    mayAsk: options.login !== false,
-    stdio,
-    interruption,
-  });
+  const mayAsk = options.login !== false;
+  const obtained = await obtainToken(sources, { minTtlMs, mayAsk, stdio, interruption });
   if (!obtained.ok) return reportFailure(obtained.error, options.json === true, stdio);
+  // Also the newest one: then whoever asked would soon hold a token that has ended.
+  const lifetimeMs = lifetimeOf(obtained.value.tokens);
+  if (minTtlMs !== undefined && lifetimeMs !== undefined && lifetimeMs < minTtlMs)
+    return reportFailure(await tooShort(lifetimeMs), options.json === true, stdio);
   printToken(obtained.value.tokens, obtained.value.header, options, stdio);
   return EXIT.ok;
+}
+
+function lifetimeOf({ expiresAt, obtainedAt }: TokenSet): number | undefined {
+  return expiresAt === undefined ? undefined : expiresAt - obtainedAt;
+}
+
+async function tooShort(lifetimeMs: number): Promise<Failure> {
+  const { formatDuration } = await import('@sallyport/protocol');
+  const seconds = Math.max(1, Math.round(lifetimeMs / 1_000));
+  return {
+    error: 'min_ttl_unreachable',
+    description: `Tokens of this platform live for ${formatDuration(seconds * 1_000)}, which is less than --min-ttl asks for.`,
+    hint: 'The lifetime of tokens is a setting of the identity provider.',
+    exitCode: EXIT.failure,
+  };
 }
 
 async function readMinTtl(text: string | undefined): Promise<number | undefined> {

@@ -8,7 +8,7 @@ import { createWriteStream, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createGateway } from '@sallyport/gateway';
 import { API_SCOPE, createEmbeddedIdp } from '@sallyport/idp';
-import { ROUTE_GROUPS } from '@sallyport/protocol';
+import { ROUTE_GROUPS, type RouteGroup } from '@sallyport/protocol';
 import { createPinoLog } from '@sallyport/server';
 import { listenOnOnePort } from '@sallyport/server/listener';
 import { createConsole } from '../console/console-server.ts';
@@ -108,11 +108,7 @@ export async function up(options: UpOptions, stdio: Stdio): Promise<number> {
 
     const gateway = createGateway({
       publicOrigin: url,
-      // An application of one's own has no callbacks that prove themselves: all of it is behind the sign-in.
-      routes:
-        options.upstream === undefined
-          ? ROUTE_GROUPS
-          : ROUTE_GROUPS.filter((group) => group.protected || group.backend === 'admin'),
+      routes: options.upstream === undefined ? ROUTE_GROUPS : ROUTE_GROUPS.filter(isForUpstream),
       upstreamFor: ({ backend: name, transport }) => {
         if (name === 'admin') return `http://${LOOPBACK}:${adminListener.port}`;
         // The console serves pages; RPC services of other backends are not part of this plane.
@@ -146,6 +142,16 @@ export async function up(options: UpOptions, stdio: Stdio): Promise<number> {
     for (const stop of stops.toReversed()) await stop();
     logStream.end();
   }
+}
+
+/**
+ * An application of one's own has no callbacks that prove themselves, so all of it is behind the
+ * sign-in; and no path of it belongs to the admin service, except those that signing in needs.
+ */
+function isForUpstream(group: RouteGroup): boolean {
+  return group.backend === 'admin'
+    ? !group.protected || group.transport === 'grpc'
+    : group.protected;
 }
 
 async function startConsole(idpOrigin: string, stops: Stop[]): Promise<string> {

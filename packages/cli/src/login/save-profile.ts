@@ -55,24 +55,24 @@ function selectName(sources: Sources, endpoint: string): string {
   const profiles = readProfiles(sources);
   if (!profiles.ok || profiles.value.names.length === 0) return DEFAULT_PROFILE;
   const { names, settingsOf } = profiles.value;
-  const host = hostOf(endpoint);
-  const same = names.find((name) => endpointOf(settingsOf(name).text) === host);
+  const same = names.find((name) => originOf(settingsOf(name).text) === new URL(endpoint).origin);
   return (
     same ??
-    host
+    hostOf(endpoint)
       .replaceAll(/[^A-Za-z0-9._-]/g, '-')
       .replace(/^[^A-Za-z0-9]+/, '')
       .slice(0, 64)
   );
 }
 
-/** Host and port of a profile's endpoint, in whichever form it is written. */
-function endpointOf(text: string): string {
+/** Origin of a profile's endpoint, in whichever form it is written; everything but `http:` is TLS. */
+function originOf(text: string): string {
   const settings: unknown = parse(text);
   const { admin } = (settings ?? {}) as { admin?: { endpoint?: unknown } };
   const endpoint = admin?.endpoint;
   if (typeof endpoint !== 'string') return '';
-  return endpoint.replace(/^(?:dns:\/\/|https?:)?\/\//, '').replace(/^\/|\/$/g, '');
+  const host = endpoint.replace(/^(?:dns:\/\/|https?:)?\/\//, '').replace(/^\/|\/$/g, '');
+  return URL.parse(`${endpoint.startsWith('http://') ? 'http' : 'https'}://${host}`)?.origin ?? '';
 }
 
 function hostOf(endpoint: string): string {

@@ -52,7 +52,9 @@ export function announce(announcement: Announcement, isJson: boolean, stdio: Std
   }
   stdio.out(`ready ${url}`);
   stdio.out('');
-  if (stdio.isTerminal) {
+  if (signInAs !== undefined) {
+    stdio.out(`  everybody is  ${signInAs}`);
+  } else if (stdio.isTerminal) {
     const width = Math.max(...users.map(({ login }) => login.length));
     stdio.out('  sign in as');
     for (const { login, password } of users) stdio.out(`    ${login.padEnd(width)}  ${password}`);

@@ -78,4 +78,14 @@ describe('the grant of the settings', () => {
   ])('with %s and %j is about %j', (authType, changes, subject) => {
     expect(describeSubject(settingsOf({ authType, ...changes }), METADATA)).toMatchObject(subject);
   });
+
+  it('leaves out for an application what the platform tells for people alone', () => {
+    const told = metadataOf(METADATA.issuer, { scopes: ['all', 'openid', 'offline_access'] });
+    const scopesOf = (authType: AuthType, changes: Partial<ClientSettings> = {}) =>
+      describeSubject(settingsOf({ authType, ...changes }), told).scopes;
+    expect(scopesOf('Pkce')).toEqual(['all', 'openid', 'offline_access']);
+    expect(scopesOf('ClientSecret')).toEqual(['all']);
+    expect(scopesOf('ApiKey')).toEqual(['all']);
+    expect(scopesOf('ClientSecret', { scopes: ['offline_access'] })).toEqual(['offline_access']);
+  });
 });

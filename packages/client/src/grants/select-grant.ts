@@ -39,6 +39,17 @@ export function isForPeople(authType: AuthType): boolean {
   return authType === 'Pkce' || authType === 'DeviceFlow';
 }
 
+/** Scopes that say something about a person, or keep one signed in; no application has them. */
+const PERSONAL_SCOPES: ReadonlySet<string> = new Set([
+  'openid',
+  'profile',
+  'email',
+  'address',
+  'phone',
+  'offline',
+  'offline_access',
+]);
+
 /** Whether the settings leave something to be asked of the platform before tokens can be. */
 export function needsMetadata(settings: ClientSettings): boolean {
   const { authType, tokenUrl, scopes, useAudienceFromAdmin, audience, serviceAccountToken } =
@@ -63,7 +74,7 @@ export function needsMetadata(settings: ClientSettings): boolean {
  * Puts settings and metadata together; a setting always wins.
  *
  * An application asks for the platform's audience only when it is told to, except by API key: whoever
- * issued that key configured the platform.
+ * issued that key configured the platform. Scopes that the platform tells for people alone are left out for it.
  */
 export function describeSubject(
   settings: ClientSettings,
@@ -75,7 +86,11 @@ export function describeSubject(
   return {
     tokenEndpoint: settings.tokenUrl === '' ? (metadata?.tokenEndpoint ?? '') : settings.tokenUrl,
     clientId: isForPeople(authType) ? (metadata?.clientId ?? '') : settings.clientId,
-    scopes: settings.scopes ?? metadata?.scopes ?? [],
+    scopes:
+      settings.scopes ??
+      (metadata?.scopes ?? []).filter(
+        (scope) => isForPeople(authType) || !PERSONAL_SCOPES.has(scope),
+      ),
     audience: audience === '' ? advertised : audience,
   };
 }
