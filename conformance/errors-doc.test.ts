@@ -13,6 +13,7 @@ const ROOT = new URL('../', import.meta.url);
 const CATALOGUE = readFileSync(new URL('docs/errors.md', ROOT), 'utf8');
 const CODES = readFileSync(new URL('packages/protocol/src/errors.ts', ROOT), 'utf8');
 const SERVER = new URL('packages/server/src/', ROOT);
+const CLIENTS = ['packages/client/src/', 'packages/cli/src/'].map((path) => new URL(path, ROOT));
 
 /** Every `SP_` code in a text, sorted. */
 function codesIn(text: string): readonly string[] {
@@ -22,6 +23,20 @@ function codesIn(text: string): readonly string[] {
 /** Codes and reasons that have a section of their own, sorted. */
 function sectionsIn(catalogue: string): readonly string[] {
   return distinct([...catalogue.matchAll(/^### `(\w+)`$/gm)].map(([, name = '']) => name));
+}
+
+/** Names in the first column of a chapter's table, sorted. */
+function rowsIn(catalogue: string, chapter: string): readonly string[] {
+  const [, text = ''] = catalogue.split(`\n## ${chapter}\n`);
+  const [own = ''] = text.split('\n## ');
+  const cells = [...own.matchAll(/^\|((?: ?`\w+`,?)+) \|/gm)].map(([, cell = '']) => cell);
+  return distinct(cells.flatMap((cell) => cell.match(/\w+/g) ?? []));
+}
+
+/** Literals that become the `error` of a refusal, sorted. */
+function errorsIn(source: string): readonly string[] {
+  const values = [...source.matchAll(/\berror ?:([^,;)\n]*)/g)].map(([, value = '']) => value);
+  return distinct(values.flatMap((value) => value.match(/(?<=')[a-z_]+(?=')/g) ?? []));
 }
 
 /** Members of the union types of that name, sorted. */
@@ -42,10 +57,10 @@ function distinct(names: readonly string[]): readonly string[] {
   return [...new Set(names)].toSorted();
 }
 
-function serverSource(): string {
-  return readdirSync(SERVER, { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
-    .map((file) => readFileSync(new URL(file, SERVER), 'utf8'))
+function sourceIn(folder: URL): string {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts') && !/\.test\.ts$|^testing\//.test(file))
+    .map((file) => readFileSync(new URL(file, folder), 'utf8'))
     .join('\n');
 }
 
@@ -67,7 +82,7 @@ describe('the catalogue of errors', () => {
   });
 
   it('explains every reason of a refusal, and no reason that does not exist', () => {
-    const source = serverSource();
+    const source = sourceIn(SERVER);
     const refusals = membersOf(source, 'RefusalReason');
     const undecided = membersOf(source, 'UndecidedReason');
     const failures = membersOf(source, 'FailureReason');
@@ -88,6 +103,26 @@ describe('the catalogue of errors', () => {
     expect(membersOf(source, 'RedirectRefusal')).not.toEqual([]);
     expect(compare(membersOf(source, 'RedirectRefusal'), distinct(rows))).toEqual([]);
   });
+
+  it('explains every answer that the gateway gives by itself, and none that does not exist', () => {
+    const source = readFileSync(new URL('packages/gateway/src/problem.ts', ROOT), 'utf8');
+    const reasons = membersOf(source, 'ProblemReason');
+    expect(reasons).not.toEqual([]);
+    expect(compare(reasons, rowsIn(CATALOGUE, 'Refusals of the gateway'))).toEqual([]);
+  });
+
+  it('explains every refusal of the client library and the command, and none that does not exist', () => {
+    const errors = distinct(CLIENTS.flatMap((folder) => errorsIn(sourceIn(folder))));
+    const reasons = membersOf(sourceIn(SERVER), 'RefusalReason');
+    expect(errors).not.toEqual([]);
+    expect(
+      compare(
+        // What the platform refuses with is passed on, and stands with the refusals of a request.
+        errors.filter((error) => !reasons.includes(error)),
+        rowsIn(CATALOGUE, 'Refusals of a client'),
+      ),
+    ).toEqual([]);
+  });
 });
 
 describe('comparing a catalogue with the source', () => {
@@ -107,6 +142,19 @@ describe('comparing a catalogue with the source', () => {
   it('reads the members of a union, on one line or on several', () => {
     expect(membersOf(source, 'Code')).toEqual(['SP_ONE', 'SP_TWO']);
     expect(membersOf("export type Kind = 'a' | 'b';", 'Kind')).toEqual(['a', 'b']);
+  });
+
+  it('reads the rows of one chapter, and of no other', () => {
+    const catalogue = '\n## A\n| `a` |\n| `b`, `c` | `d` |\n\n## B\n| `e` |\n';
+    expect(rowsIn(catalogue, 'A')).toEqual(['a', 'b', 'c']);
+    expect(rowsIn(catalogue, 'C')).toEqual([]);
+  });
+
+  it('reads an error that is given, and each of two that one is chosen from', () => {
+    expect(errorsIn("{ error: 'a_b', description: 'c' }")).toEqual(['a_b']);
+    expect(errorsIn("error: late ? 'a' : 'b',")).toEqual(['a', 'b']);
+    expect(errorsIn("{ error, hint: 'c' }")).toEqual([]);
+    expect(errorsIn("(error: Error) => resolve('c')")).toEqual([]);
   });
 
   it('reads nothing from a union that is not there', () => {

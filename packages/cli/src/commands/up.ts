@@ -18,6 +18,7 @@ import { announce } from '../up/announcement.ts';
 import { CLIENT_IDS, writeDeploymentFile } from '../up/deployment.ts';
 import { findFreePort } from '../up/free-port.ts';
 import { startAdmin } from '../up/start-admin.ts';
+import { lockState } from '../up/state-lock.ts';
 import { openTlsFiles } from '../up/tls-files.ts';
 import { stopSignal } from './stop-signal.ts';
 
@@ -50,15 +51,16 @@ type Stop = () => Promise<void> | void;
  * answers.
  *
  * @returns 0 after a stop.
- * @throws {SallyportError} `SP_PORT_IN_USE` naming the port; what was started is stopped first.
+ * @throws {SallyportError} `SP_STATE_IN_USE`; `SP_PORT_IN_USE` naming the port; what was started is stopped first.
  */
 export async function up(options: UpOptions, stdio: Stdio): Promise<number> {
   const stateDirectory = resolve(options.state);
   mkdirSync(stateDirectory, { recursive: true, mode: 0o700 });
+  const unlock = lockState(stateDirectory);
   const logFile = join(stateDirectory, 'sallyport.log');
   const logStream = createWriteStream(logFile, { flags: 'a', mode: 0o600 });
   const log = createPinoLog('info', logStream);
-  const stops: Stop[] = [];
+  const stops: Stop[] = [unlock];
   try {
     const port = options.port === 0 ? await findFreePort(LOOPBACK) : options.port;
     const idpPort =
