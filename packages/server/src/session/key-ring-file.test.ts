@@ -185,6 +185,12 @@ const CREATE_AT_ONCE = `
 `;
 
 describe('rotateKeyRingFile', () => {
+  it('where there is no ring yet says who makes it, and makes none', () => {
+    const path = createPath();
+    expect(() => rotateKeyRingFile(path, NOON, WEEK_MS)).toThrow(/first sign-in/);
+    expect(() => readFileSync(path)).toThrow('ENOENT');
+  });
+
   it('adds a key that seals after ten minutes and lets the older one open as long as what it seals may live', () => {
     const path = createPath();
     const [old] = createKeyRingFile(path, () => NOON).read().keys;

@@ -6,6 +6,7 @@
 
 import { randomBytes } from 'node:crypto';
 import {
+  existsSync,
   linkSync,
   mkdirSync,
   readFileSync,
@@ -54,6 +55,8 @@ export function createKeyRingFile(path: string, now: () => number): KeyRingSourc
 export function rotateKeyRingFile(path: string, now: number, longestSealedMs: number): string {
   const added = createKey(now + SEALS_AFTER_MS);
   const opensUntil = added.sealsFrom + longestSealedMs + SEALS_AFTER_MS;
+  if (!existsSync(path))
+    throw new TypeError('key ring: there is none yet; the server makes it at the first sign-in');
   const kept = parseRing(readFileSync(path, 'utf8'))
     .filter((key) => key.opensUntil === undefined || key.opensUntil > now)
     .map((key) => (key.opensUntil === undefined ? { ...key, opensUntil } : key));
