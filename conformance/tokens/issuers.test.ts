@@ -96,6 +96,8 @@ describe('externalAuthServer.baseUrl and userAuth.openId.baseUrl may differ', ()
       '  appAuth:',
       '    externalAuthServer:',
       `      baseUrl: ${apps.issuer}`,
+      '  userAuth:',
+      '    subjectPrefix: "people:"',
       'bearer:',
       '  subjectPrefix: "apps:"',
     ]);
@@ -110,6 +112,33 @@ describe('externalAuthServer.baseUrl and userAuth.openId.baseUrl may differ', ()
     expect(JSON.parse(metadata.body).token_endpoint).toBe(`${apps.issuer}/token`);
     expect((await me(service, await accessToken(apps, service.url))).status).toBe(200);
     expect((await me(service, await accessToken(service.idp, service.url))).status).toBe(401);
+  });
+
+  it('one subject of both is two people to a backend', async () => {
+    const token = await me(service, await accessToken(apps, service.url));
+    const browser = new Browser();
+    await service.signIn(browser);
+    const cookie = `core_session=${browser.cookie('localhost', 'core_session')}`;
+    const session = await exchange(`${service.url}/me`, { headers: { cookie } });
+    expect([token, session].map(({ headers }) => headers['x-user-subject'])).toEqual([
+      'apps:ada',
+      'people:ada',
+    ]);
+  });
+
+  it('without a prefix of its own for the sign-in it is a start error that names the key', async () => {
+    const failure = await startService({}, [], {}, undefined, [
+      'auth:',
+      '  appAuth:',
+      '    externalAuthServer:',
+      `      baseUrl: ${apps.issuer}`,
+      'bearer:',
+      '  subjectPrefix: "apps:"',
+    ]).then(
+      () => 'it started',
+      (error: unknown) => String(error),
+    );
+    expect(failure).toContain('auth.userAuth.subjectPrefix');
   });
 
   it('sign-in and openid-configuration follow the second', async () => {

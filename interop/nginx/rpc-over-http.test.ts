@@ -17,6 +17,7 @@ const OPEN_PATH = '/flyteidl2.auth.AuthMetadataService/GetPublicClientConfig';
 
 /** Headers of the two protocols that are plain HTTP requests, as their clients send them. */
 const CONNECT = { 'content-type': 'application/proto', 'connect-protocol-version': '1' };
+const CONNECT_WITHOUT_VERSION = { 'content-type': 'application/proto' };
 const CONNECT_STREAM = {
   'content-type': 'application/connect+proto',
   'connect-protocol-version': '1',
@@ -58,6 +59,7 @@ describe.skipIf(NGINX.isLeftOut)('nginx: Connect and gRPC-Web in front of the se
 
   it.each([
     ['Connect', CONNECT],
+    ['Connect without its version', CONNECT_WITHOUT_VERSION],
     ['a Connect stream', CONNECT_STREAM],
     ['gRPC-Web', GRPC_WEB],
     ['gRPC-Web as text', GRPC_WEB_TEXT],
@@ -74,6 +76,7 @@ describe.skipIf(NGINX.isLeftOut)('nginx: Connect and gRPC-Web in front of the se
 
   it.each([
     ['Connect', CONNECT],
+    ['Connect without its version', CONNECT_WITHOUT_VERSION],
     ['a Connect stream', CONNECT_STREAM],
   ])('%s: nobody gets 401 with the error JSON of the protocol', async (_, headers) => {
     const refused = await post(platform, headers);

@@ -77,7 +77,7 @@ export function createAdmin(
       grpcAuthorizationHeader: auth.grpcAuthorizationHeader,
       onlyConfiguredHeader: config.bearer.onlyConfiguredHeader,
       accepts: selectBearerSettings(config, introspectionSecret),
-      subjectPrefix: config.bearer.subjectPrefix,
+      subjectPrefix: auth.userAuth.subjectPrefix,
     },
     access: { ...config.access, emailTrusted: config.emailTrusted },
     claimHeaders: config.claimHeaders,

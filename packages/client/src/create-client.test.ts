@@ -249,6 +249,47 @@ describe('a client of a person', () => {
     expect([...platform.requests, ...posted()]).toEqual([]);
   });
 
+  it.each([
+    ['the issuer it was signed in at gets its refresh token', true],
+    ['another issuer that the platform has come to name gets nothing of it', false],
+  ])('%s', async (_, isSame) => {
+    advertise();
+    const kept = {
+      accessToken: 'old',
+      expiresAt: START - 1,
+      obtainedAt: START - 3_600_000,
+      refreshToken: 'refresh-token-of-the-issuer',
+      scopes: ['all'],
+    };
+    const issuer = isSame ? idp.origin : 'https://former.example';
+    const client = create(settingsOf({}), {
+      mayInteract: false,
+      recollection: {
+        read: () => Promise.resolve(metadataOf(issuer)),
+        write: () => Promise.resolve(),
+      },
+      openStore: () =>
+        Promise.resolve({
+          kind: 'memory',
+          read: () => Promise.resolve(kept),
+          write: () => Promise.resolve(),
+          remove: () => Promise.resolve(),
+        }),
+    });
+    expect(await client.tokenSource.get()).toMatchObject(
+      isSame
+        ? { ok: true, value: { accessToken: 'at-1' } }
+        : { ok: false, error: { error: 'login_required' } },
+    );
+    expect(posted().map(({ form }) => form['refresh_token'])).toEqual(
+      isSame ? [kept.refreshToken] : [],
+    );
+    idp.script('/revoke', {});
+    const revoked = await client.revoke(kept);
+    expect(revoked).toEqual({ ok: true, value: isSame ? 'revoked' : 'not_offered' });
+    expect(posted().some(({ path }) => path === '/revoke')).toBe(isSame);
+  });
+
   it('tells what it learned', async () => {
     advertise();
     const learned: string[] = [];

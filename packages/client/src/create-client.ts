@@ -127,6 +127,12 @@ export function createClient(settings: ClientSettings, ports: ClientPorts): Clie
     return recalled ?? (await readMetadata());
   }
 
+  /** Whether the platform still names the issuer that kept tokens are of; what it named before is remembered. */
+  async function isSameIssuer(): Promise<boolean> {
+    if (!needsMetadata(settings)) return true;
+    return (await readMetadata()).issuer === (await composed()).key.issuer;
+  }
+
   async function compose(): Promise<{ readonly key: TokenKey; readonly source: TokenSource }> {
     const metadata = needsMetadata(settings) ? await learned() : undefined;
     const { clientId, scopes, audience, tokenEndpoint } = describeSubject(settings, metadata);
@@ -141,7 +147,7 @@ export function createClient(settings: ClientSettings, ports: ClientPorts): Clie
     const { openStore, lock, keep, mayInteract, lockWaitMs, onOutage, now } = ports;
     const source = createTokenSource({
       key,
-      grant: createLazyGrant(settings, grant),
+      grant: createLazyGrant(settings, grant, isSameIssuer),
       now,
       refreshWindowMs: settings.refreshWindowMs,
       ...(openStore === undefined ? {} : { openStore }),
@@ -182,6 +188,8 @@ export function createClient(settings: ClientSettings, ports: ClientPorts): Clie
     // With a configured token endpoint the platform's word was not confirmed: nothing goes elsewhere.
     if (settings.tokenUrl !== '' && !isSameOrigin(revocationEndpoint, settings.tokenUrl))
       return accept('not_offered');
+    // Another issuer is told nothing of this one's tokens.
+    if (!(await isSameIssuer())) return accept('not_offered');
     const request = { issuer, revocationEndpoint, authentication };
     return await revokeTokens(request, tokens, ports.fetch, options);
   }
@@ -192,19 +200,28 @@ function isSameOrigin(one: string, other: string): boolean {
   return origin !== undefined && origin === URL.parse(other)?.origin;
 }
 
-/** The grant, made when it is first used: kept tokens need none. */
-function createLazyGrant({ authType }: ClientSettings, grant: () => Promise<Grant>): Grant {
+/**
+ * The grant, made when it is first used: kept tokens need none. Where the platform has come to name
+ * another issuer, nothing is sent to that one and nothing of it is kept under the name of the former.
+ */
+function createLazyGrant(
+  { authType }: ClientSettings,
+  grant: () => Promise<Grant>,
+  isSameIssuer: () => Promise<boolean>,
+): Grant {
   const isInteractive = isForPeople(authType);
   const kind = GRANT_KINDS[authType];
   const lazy: Grant = {
     kind,
     isInteractive,
-    obtain: async (options) => await (await grant()).obtain(options),
+    obtain: async (options) =>
+      (await isSameIssuer()) ? await (await grant()).obtain(options) : refuse(issuerChanged()),
   };
   if (!isInteractive) return lazy;
   return {
     ...lazy,
     refresh: async (refreshToken, options) => {
+      if (!(await isSameIssuer())) return refuse(issuerChanged());
       const renewed = await (await grant()).refresh?.(refreshToken, options);
       if (renewed === undefined) throw new TypeError(`a grant of kind ${kind} refreshes`);
       return renewed;
@@ -221,6 +238,14 @@ function once<T>(call: () => Promise<T>): () => Promise<T> {
       throw error;
     });
     return outcome;
+  };
+}
+
+function issuerChanged(): TokenRefusal {
+  return {
+    error: 'login_required',
+    description: 'The platform names another identity provider than the one that was signed in at.',
+    hint: 'If that is meant to be so, sign in again.',
   };
 }
 

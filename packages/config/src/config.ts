@@ -85,6 +85,8 @@ export interface AuthConfig {
       /** Empty, or `publicUrl`'s host or a parent domain of it. */
       readonly domain: string;
     };
+    /** Before subjects of the sign-in; that of `bearer.subjectPrefix` when both are of one issuer. */
+    readonly subjectPrefix: string;
     readonly idpQueryParameter: string;
     /** Where a sign-in without a target ends: allowed by `parseRedirectTarget`. */
     readonly redirectUrl: string;

@@ -158,7 +158,7 @@ describe('defaults', () => {
     expect(load({ env, text: signIn }).config.auth.appAuth.externalAuthServer.baseUrl).toBe(
       'https://a.example/',
     );
-    const both = `auth: {userAuth: {openId: {baseUrl: https://a.example/}}, appAuth: {externalAuthServer: {baseUrl: https://b.example}}}\n`;
+    const both = `auth: {userAuth: {openId: {baseUrl: https://a.example/}, subjectPrefix: 'a:'}, appAuth: {externalAuthServer: {baseUrl: https://b.example}}}\nbearer: {subjectPrefix: 'b:'}\n`;
     expect(load({ env, text: both }).config.auth.appAuth.externalAuthServer.baseUrl).toBe(
       'https://b.example',
     );

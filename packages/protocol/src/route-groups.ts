@@ -27,6 +27,8 @@ export interface RouteGroup {
    */
   readonly matches: readonly string[];
   readonly forwardCredential: ForwardCredential;
+  /** Open at the ingress, and verified by the service itself: at the application layer it is protected. */
+  readonly verifiedBehind?: true;
   /** Whether calls stay open for long: time-outs of the ingress do not apply. */
   readonly streaming: boolean;
 }
@@ -69,6 +71,7 @@ const UNPROTECTED: readonly RouteGroup[] = [
     // Not without a check: the admin service verifies this stream itself, at its application layer.
     ...streaming('admin-rpc-open-streams', 'admin', 'all'),
     protected: false,
+    verifiedBehind: true,
     matches: ['flyteidl.service.WatchService/WatchExecutionStatusUpdates'],
   },
 ];

@@ -43,6 +43,17 @@ describe('a request that goes round every ingress', () => {
 
   const RPC = '/flyteidl.service.AdminService/GetVersion';
 
+  it('a stream that the ingress lets through unasked is verified here', async () => {
+    const { url } = await startFront();
+    const call = async (more: Record<string, string>) =>
+      fetch(`${url}/flyteidl.service.WatchService/WatchExecutionStatusUpdates`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/proto', ...more },
+      });
+    expect((await call({})).status).toBe(401);
+    expect((await call({ 'core-grpc': 'Bearer good' })).status).toBe(501);
+  });
+
   it.each([
     [
       'Connect',

@@ -62,7 +62,8 @@ export function createFrontDoor({ auth, health, router, log }: FrontDoorOptions)
     if (rest(req, res)) return;
     const path = pathOf(req.url ?? '');
     // The table finds a service by its path on either transport, whatever the content type says.
-    const isOpen = OPEN_INSIDE.has(path) || !auth.matchRoute(path, 'http').protected;
+    const group = auth.matchRoute(path, 'http');
+    const isOpen = OPEN_INSIDE.has(path) || !(group.protected || group.verifiedBehind === true);
     if (isOpen) serve(req, res, undefined);
     else door(req, res, (identity) => serve(req, res, identity));
   };

@@ -46,15 +46,31 @@ export async function logout(
   const outcomes: Outcome[] = [];
   for (const name of names) {
     const opened = await openPlatform(withProfile(sources, name), stdio);
-    if (!opened.ok) return reportFailure(opened.error, isJson, stdio);
+    if (!opened.ok) {
+      if (options.all !== true) return reportFailure(opened.error, isJson, stdio);
+      outcomes.push(untouched(name, '', opened.error.description));
+      continue;
+    }
     if (options.all === true && !opened.value.isPersonal) continue;
-    outcomes.push(await leave(opened.value, options.local === true, signal));
+    try {
+      outcomes.push(await leave(opened.value, options.local === true, signal));
+    } catch (error) {
+      // One profile in trouble keeps no other signed in.
+      if (options.all !== true || signal.aborted) throw error;
+      const { description } = toThrownFailure(error, false);
+      outcomes.push(untouched(opened.value.profile.name, opened.value.endpoint, description));
+    }
   }
   const hasFailed = outcomes.some(({ revocation }) => revocation === 'failed');
   if (isJson) stdio.out(stdio.cleanse(JSON.stringify({ ok: !hasFailed, profiles: outcomes })));
   else for (const outcome of outcomes) tell(outcome, stdio);
   if (!isJson && outcomes.length === 0) stdio.out('There is no profile to sign out of.');
   return hasFailed ? EXIT.failure : EXIT.ok;
+}
+
+/** A profile that could not be looked at. */
+function untouched(profile: string | undefined, endpoint: string, problem: string): Outcome {
+  return { profile: profile ?? '', endpoint, deleted: false, revocation: 'failed', problem };
 }
 
 function withProfile(sources: Sources, profile: string | undefined): Sources {
@@ -86,6 +102,10 @@ async function leave(platform: Platform, isLocal: boolean, signal: AbortSignal):
 
 function tell({ profile, endpoint, deleted, revocation, problem }: Outcome, stdio: Stdio): void {
   const where = `${endpoint} (profile ${profile})`;
+  if (!deleted && revocation === 'failed') {
+    stdio.error(`sallyport: profile ${profile} was left as it is: ${problem}`);
+    return;
+  }
   if (!deleted) {
     stdio.out(`Nobody was signed in to ${where}.`);
     return;

@@ -84,6 +84,26 @@ describe('a single issuer', () => {
   });
 });
 
+describe('the sign-in', () => {
+  const elsewhere = { appAuth: { externalAuthServer: { baseUrl: 'https://apps.example.com' } } };
+
+  it('at another issuer than that of the tokens needs prefixes of both', () => {
+    const both = { ...elsewhere, userAuth: { subjectPrefix: 'people:' } };
+    expect(judge({ auth: both, bearer: { subjectPrefix: 'apps:' } })).toEqual([]);
+    expect(judge({ auth: elsewhere })).toHaveLength(2);
+    const [finding = ''] = judge({ auth: elsewhere, bearer: { subjectPrefix: 'apps:' } });
+    expect(finding).toContain('auth.userAuth.subjectPrefix');
+  });
+
+  it('at the same issuer has the same one: its subjects are the same people', () => {
+    const [finding = ''] = judge({
+      auth: { userAuth: { subjectPrefix: 'people:' } },
+      bearer: { subjectPrefix: 'apps:' },
+    });
+    expect(finding).toContain('the same as bearer.subjectPrefix');
+  });
+});
+
 describe('audiences', () => {
   const allowed = (...allowedAudience: readonly string[]) => ({
     auth: { appAuth: { externalAuthServer: { allowedAudience } } },

@@ -15,6 +15,7 @@ const WEB_CLIENT = 'auth.userAuth.openId.clientId';
 const NATIVE_CLIENT = 'auth.appAuth.thirdPartyConfig.flyteClient.clientId';
 const ISSUERS = 'bearer.issuers';
 const PREFIX = 'bearer.subjectPrefix';
+const SIGN_IN_PREFIX = 'auth.userAuth.subjectPrefix';
 const SCOPES = 'bearer.requiredScopes';
 const INTROSPECTION = 'bearer.introspection';
 const INTROSPECTION_KEYS = ['endpoint', 'clientId', 'clientSecretFile'] as const;
@@ -43,11 +44,22 @@ export const DISTINCT_ISSUERS_RULE: Rule = {
  * chosen at one issuer that reads like one of the other's.
  */
 export const SUBJECT_PREFIX_RULE: Rule = {
-  keys: [ISSUERS, PREFIX],
-  check: ({ config: { bearer } }) => {
-    if (bearer.issuers.length === 0) return [];
+  keys: [ISSUERS, PREFIX, SIGN_IN_PREFIX, FIRST_ISSUER, SIGN_IN_ISSUER],
+  check: ({ config: { bearer, auth } }) => {
+    const signIn = auth.userAuth.subjectPrefix;
+    const isOneIssuer = auth.userAuth.openId.baseUrl === auth.appAuth.externalAuthServer.baseUrl;
+    if (isOneIssuer && signIn !== bearer.subjectPrefix)
+      return [
+        {
+          key: SIGN_IN_PREFIX,
+          found: describeFound(signIn),
+          expected: `the same as ${PREFIX}: sign-in and tokens are of one issuer, and their subjects the same people`,
+        },
+      ];
+    if (isOneIssuer && bearer.issuers.length === 0) return [];
     const prefixes = [
       { key: PREFIX, prefix: bearer.subjectPrefix },
+      ...(isOneIssuer ? [] : [{ key: SIGN_IN_PREFIX, prefix: signIn }]),
       ...bearer.issuers.map(({ subjectPrefix }, index) => ({
         key: `${ISSUERS}[${index}].subjectPrefix`,
         prefix: subjectPrefix,

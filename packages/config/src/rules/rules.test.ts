@@ -159,8 +159,9 @@ describe('a public issuer', () => {
         {
           auth: {
             appAuth: { externalAuthServer },
-            userAuth: { openId: { baseUrl: 'https://idp.example.com' } },
+            userAuth: { openId: { baseUrl: 'https://idp.example.com' }, subjectPrefix: 'people:' },
           },
+          bearer: { subjectPrefix: 'apps:' },
         },
         { OIDC_BASE_URL: '' },
       ),

@@ -8,7 +8,14 @@ import { DEFAULT_AUTHORIZATION_HEADER } from '@sallyport/protocol';
 import type { AuthConfig } from '../config.ts';
 import { enumKind, listKind } from '../kinds/kind.ts';
 import { bearerHeaderKind, domainKind, queryParameterKind } from '../kinds/name.ts';
-import { clientIdKind, orEmpty, pathKind, scopeKind, textKind } from '../kinds/text.ts';
+import {
+  clientIdKind,
+  orEmpty,
+  pathKind,
+  scopeKind,
+  subjectPrefixKind,
+  textKind,
+} from '../kinds/text.ts';
 import { audienceUriKind, endpointKind, issuerKind, redirectUriKind } from '../kinds/url.ts';
 import type { SameSitePolicy } from '../same-site.ts';
 import type { SchemaOf } from './setting.ts';
@@ -139,6 +146,17 @@ export const AUTH_SCHEMA: SchemaOf<AuthConfig> = {
         meaning:
           'Domain of the session cookie: empty keeps it to the host of `publicUrl`; else that host or a parent domain of it, which gives a warning because every host below it then receives the cookie. A public suffix such as `co.uk` is not recognised here: the browser refuses the cookie.',
       },
+    },
+    subjectPrefix: {
+      kind: orEmpty(subjectPrefixKind),
+      fallback: '',
+      fallbackFrom: {
+        key: 'bearer.subjectPrefix',
+        text: 'the value of `bearer.subjectPrefix`',
+        derive: (prefix) => prefix,
+      },
+      meaning:
+        'Text that stands before the subjects of people who sign in, where backends see them. Needed, and another than `bearer.subjectPrefix`, when `auth.appAuth.externalAuthServer.baseUrl` is another issuer.',
     },
     idpQueryParameter: {
       kind: queryParameterKind,

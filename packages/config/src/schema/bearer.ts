@@ -116,7 +116,7 @@ export const BEARER_SCHEMA: SchemaOf<BearerConfig> = {
     kind: orEmpty(subjectPrefixKind),
     fallback: '',
     meaning:
-      'Text that stands before subjects of `auth.appAuth.externalAuthServer` and of the sign-in where backends see them. Needed with `bearer.issuers`.',
+      'Text that stands before subjects of `auth.appAuth.externalAuthServer` where backends see them. Needed with `bearer.issuers`, and when people sign in at another issuer; see `auth.userAuth.subjectPrefix`.',
   },
   issuers: {
     kind: issuers,

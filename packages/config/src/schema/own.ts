@@ -127,7 +127,7 @@ export const OWN_SCHEMA: SchemaOf<
       kind: listKind(clientIdKind, 'client IDs'),
       fallback: [],
       meaning:
-        'Applications that may enter, by the client ID of their tokens; empty admits every one, unless `access.groups` or `access.emailDomains` is set. Does not concern people.',
+        'Applications that may enter, by the client ID of their tokens; empty admits every one, unless `access.groups` or `access.emailDomains` is set. Does not concern people. An application is told by its token: the client is the subject (RFC 9068), or `service-account-<client>` the user name (Keycloak), or `idtyp` says `app` or `oid` is the subject without `scp` (Entra), or `gty` says `client-credentials` (Auth0).',
     },
     tenantClaim: {
       kind: claimNameKind,

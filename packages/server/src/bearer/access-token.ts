@@ -99,13 +99,20 @@ export function readSubject(claims: JsonObject, settings: IssuerSettings): strin
   return typeof subject === 'string' && SUBJECT.test(subject) ? subject : undefined;
 }
 
-/** Whether a token is an application's own: no person stands behind it. */
+/**
+ * Whether a token is an application's own: no person stands behind it. RFC 9068 section 2.2 makes the
+ * client the subject; Keycloak has an account for it (`service-account-<client>`), Entra says `idtyp`
+ * or has the object itself as subject and no delegated scope, Auth0 says `gty`.
+ */
 export function isOfApplication(claims: JsonObject, settings: IssuerSettings): boolean {
   const client = readClientId(claims, settings.clientIdClaims);
+  const { sub, oid, scp, idtyp, gty, preferred_username: account } = claims;
   return (
-    (client !== undefined && claims['sub'] === client) ||
-    claims['idtyp'] === 'app' ||
-    claims['gty'] === 'client-credentials'
+    (client !== undefined && sub === client) ||
+    (client !== undefined && account === `service-account-${client.toLowerCase()}`) ||
+    idtyp === 'app' ||
+    (typeof oid === 'string' && oid === sub && scp === undefined) ||
+    gty === 'client-credentials'
   );
 }
 

@@ -119,6 +119,11 @@ describe('an application', () => {
     ['its subject is its azp', { sub: 'robot', client_id: undefined, azp: 'robot' }],
     ['its subject is its cid', { sub: 'robot', client_id: undefined, cid: 'robot' }],
     ['idtyp says app', { idtyp: 'app' }],
+    [
+      'Keycloak has a service account',
+      { client_id: undefined, azp: 'Robot', preferred_username: 'service-account-robot' },
+    ],
+    ['Entra has the object as subject, and nothing delegated', { sub: 'o-1', oid: 'o-1' }],
     ['gty says client-credentials', { sub: 'robot@clients', gty: 'client-credentials' }],
   ])('is told from a person when %s', async (_, claims) => {
     const { ask } = await setup();

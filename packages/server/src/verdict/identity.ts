@@ -102,15 +102,16 @@ export function claimHeaderName(claim: string): string {
  * Writes text as a header value.
  *
  * Printable ASCII stays as it is; everything else, `%` included, is percent-encoded as UTF-8, so
- * that a claim can neither split a header (CWE-113) nor arrive garbled.
+ * that a claim can neither split a header (CWE-113) nor arrive garbled. Blanks at its ends, which
+ * HTTP would drop, are encoded too: two subjects must not become one.
  */
 function encodeHeaderValue(text: string): string {
-  return /^[\x20-\x24\x26-\x7e]*$/.test(text)
-    ? text.trim()
-    : text
-        .toWellFormed()
-        .replaceAll(/[^\x20-\x24\x26-\x7e]+/g, encodeURIComponent)
-        .trim();
+  const encoded = /^[\x20-\x24\x26-\x7e]*$/.test(text)
+    ? text
+    : text.toWellFormed().replaceAll(/[^\x20-\x24\x26-\x7e]+/g, encodeURIComponent);
+  return encoded.startsWith(' ') || encoded.endsWith(' ')
+    ? encoded.replaceAll(/^ +| +$/g, (blanks) => '%20'.repeat(blanks.length))
+    : encoded;
 }
 
 /** A string claim travels as it is, anything else as JSON. */
