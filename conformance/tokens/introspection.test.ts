@@ -78,6 +78,8 @@ describe('A token that is no JWT is asked about at the introspection endpoint', 
     ['not begun', { nbf: Math.floor(Date.now() / 1_000) + 3_600 }],
     ['a refresh token', { token_type: 'refresh_token' }],
     ['of the web app', { client_id: WEB_CLIENT_ID }],
+    ['of no client that is named', { client_id: undefined }],
+    ['of a client that is a list', { client_id: ['cli-client'] }],
     ['of nobody', { sub: undefined, client_id: undefined }],
   ])('one that is %s is refused', async (_, changes) => {
     service.idp.introspect = () => answer(active(changes));

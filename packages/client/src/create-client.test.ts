@@ -138,6 +138,7 @@ describe('a client', () => {
     expect(await client.tokenSource.get()).toMatchObject({ value: { accessToken: 'at-1' } });
     expect(await client.tokenKey()).toEqual({
       issuer: `${idp.origin}/token`,
+      tokenEndpoint: `${idp.origin}/token`,
       endpoint: platform.origin,
       clientId: 'service',
       scopes: ['all'],

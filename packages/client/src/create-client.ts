@@ -127,10 +127,12 @@ export function createClient(settings: ClientSettings, ports: ClientPorts): Clie
     return recalled ?? (await readMetadata());
   }
 
-  /** Whether the platform still names the issuer that kept tokens are of; what it named before is remembered. */
+  /** Whether the platform still names the issuer and the token endpoint that kept tokens are of; what it named before is remembered. */
   async function isSameIssuer(): Promise<boolean> {
     if (!needsMetadata(settings)) return true;
-    return (await readMetadata()).issuer === (await composed()).key.issuer;
+    const [{ key }, metadata] = await Promise.all([composed(), readMetadata()]);
+    const { tokenEndpoint } = describeSubject(settings, metadata);
+    return metadata.issuer === key.issuer && tokenEndpoint === key.tokenEndpoint;
   }
 
   async function compose(): Promise<{ readonly key: TokenKey; readonly source: TokenSource }> {
@@ -139,6 +141,7 @@ export function createClient(settings: ClientSettings, ports: ClientPorts): Clie
     const key: TokenKey = {
       // Without metadata the token endpoint stands for whoever issues there.
       issuer: metadata?.issuer ?? tokenEndpoint,
+      tokenEndpoint,
       endpoint: origin,
       clientId,
       scopes,
@@ -185,19 +188,12 @@ export function createClient(settings: ClientSettings, ports: ClientPorts): Clie
       authentication = clientSecretBasic(settings.clientId, secret.value);
     }
     const { issuer, revocationEndpoint } = metadata;
-    // With a configured token endpoint the platform's word was not confirmed: nothing goes elsewhere.
-    if (settings.tokenUrl !== '' && !isSameOrigin(revocationEndpoint, settings.tokenUrl))
-      return accept('not_offered');
     // Another issuer is told nothing of this one's tokens.
     if (!(await isSameIssuer())) return accept('not_offered');
-    const request = { issuer, revocationEndpoint, authentication };
+    const { tokenEndpoint } = describeSubject(settings, metadata);
+    const request = { issuer, tokenEndpoint, revocationEndpoint, authentication };
     return await revokeTokens(request, tokens, ports.fetch, options);
   }
-}
-
-function isSameOrigin(one: string, other: string): boolean {
-  const origin = URL.parse(one)?.origin;
-  return origin !== undefined && origin === URL.parse(other)?.origin;
 }
 
 /**

@@ -9,6 +9,8 @@ import type { TokenSet } from './token-set.ts';
 /** What a token belongs to. Two of these never share a token. */
 export interface TokenKey {
   readonly issuer: string;
+  /** Where they came from, and where alone a refresh token goes. */
+  readonly tokenEndpoint: string;
   /** Origin of the platform. */
   readonly endpoint: string;
   readonly clientId: string;

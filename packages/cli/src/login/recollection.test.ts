@@ -15,7 +15,14 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { nameRecollection, type Recollection, recall, recollect } from './recollection.ts';
 
 const WHAT: Recollection = {
-  key: { issuer: 'i', endpoint: 'e', clientId: 'c', scopes: ['all'], audience: '' },
+  key: {
+    issuer: 'i',
+    tokenEndpoint: 't',
+    endpoint: 'e',
+    clientId: 'c',
+    scopes: ['all'],
+    audience: '',
+  },
   store: 'file',
   header: 'core-authorization',
   refreshWindowMs: 300_000,

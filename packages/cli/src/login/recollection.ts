@@ -103,9 +103,14 @@ function isRecollection(record: unknown): record is Recollection {
 
 function isTokenKey(key: unknown): boolean {
   if (typeof key !== 'object' || key === null) return false;
-  const { issuer, endpoint, clientId, scopes, audience } = key as Record<string, unknown>;
+  const { issuer, tokenEndpoint, endpoint, clientId, scopes, audience } = key as Record<
+    string,
+    unknown
+  >;
   return (
-    [issuer, endpoint, clientId, audience].every((text) => typeof text === 'string') &&
+    [issuer, tokenEndpoint, endpoint, clientId, audience].every(
+      (text) => typeof text === 'string',
+    ) &&
     Array.isArray(scopes) &&
     scopes.every((scope) => typeof scope === 'string')
   );

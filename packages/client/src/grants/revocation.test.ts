@@ -21,7 +21,12 @@ afterEach(() => server.close());
 
 const revoke = (revocationEndpoint: string, tokens = TOKENS, options = {}) =>
   revokeTokens(
-    { revocationEndpoint, issuer: server.origin, authentication: publicClient('native') },
+    {
+      revocationEndpoint,
+      issuer: server.origin,
+      tokenEndpoint: `${server.origin}/token`,
+      authentication: publicClient('native'),
+    },
     tokens,
     fetch,
     options,

@@ -19,6 +19,8 @@ export interface RevocationRequest {
   /** Empty: it is looked for in the issuer's own documents. */
   readonly revocationEndpoint: string;
   readonly issuer: string;
+  /** Where the tokens came from. They are given back on its origin, or not at all. */
+  readonly tokenEndpoint: string;
   readonly authentication: ClientAuthentication;
 }
 
@@ -50,7 +52,8 @@ export async function revokeTokens(
     request.revocationEndpoint === ''
       ? await discoverRevocationEndpoint(request.issuer, fetch)
       : request.revocationEndpoint;
-  if (endpoint === undefined) return accept('not_offered');
+  if (endpoint === undefined || !isSameOrigin(endpoint, request.tokenEndpoint))
+    return accept('not_offered');
   const body = new URLSearchParams({
     token: refreshToken ?? accessToken,
     token_type_hint: refreshToken === undefined ? 'access_token' : 'refresh_token',
@@ -77,4 +80,9 @@ async function discoverRevocationEndpoint(
     if (!(failure instanceof ExchangeFailure)) throw failure;
     return undefined;
   }
+}
+
+function isSameOrigin(one: string, other: string): boolean {
+  const origin = URL.parse(one)?.origin;
+  return origin !== undefined && origin === URL.parse(other)?.origin;
 }

@@ -57,15 +57,48 @@ describe('What a platform says of its issuer', () => {
     });
   });
 
+  it.each([
+    ['deviceAuthorizationEndpoint', 'device_authorization_endpoint'],
+    ['revocationEndpoint', 'revocation_endpoint'],
+  ])(
+    'is refused when its %s is elsewhere than its token endpoint, though the issuer says so',
+    (field, member) => {
+      const known = { [member]: 'https://known.example/x' };
+      const metadata = metadataOf(ISSUER, { [field]: known[member] ?? '' });
+      expect(confirmMetadata(metadata, document(known))).toEqual({
+        ok: false,
+        error: `has a ${member} that is not where its token_endpoint is`,
+      });
+    },
+  );
+
+  it("is refused when an issuer borrows all of another's endpoints but the one that tokens are given back to", () => {
+    const known = {
+      authorization_endpoint: 'https://known.example/authorize',
+      token_endpoint: 'https://known.example/token',
+      device_authorization_endpoint: 'https://known.example/device',
+    };
+    const metadata = metadataOf(ISSUER, {
+      authorizationEndpoint: known.authorization_endpoint,
+      tokenEndpoint: known.token_endpoint,
+      deviceAuthorizationEndpoint: known.device_authorization_endpoint,
+    });
+    expect(confirmMetadata(metadata, document(known)).ok).toBe(false);
+  });
+
   it('is confirmed when pages and tokens are on one origin that is not the name of the issuer', () => {
     const elsewhere = 'https://login.example';
     const endpoints = {
       authorization_endpoint: `${elsewhere}/authorize`,
       token_endpoint: `${elsewhere}/token`,
+      device_authorization_endpoint: `${elsewhere}/device`,
+      revocation_endpoint: `${elsewhere}/revoke`,
     };
     const metadata = metadataOf(ISSUER, {
       authorizationEndpoint: endpoints.authorization_endpoint,
       tokenEndpoint: endpoints.token_endpoint,
+      deviceAuthorizationEndpoint: endpoints.device_authorization_endpoint,
+      revocationEndpoint: endpoints.revocation_endpoint,
     });
     expect(confirmMetadata(metadata, document(endpoints))).toEqual({ ok: true });
   });

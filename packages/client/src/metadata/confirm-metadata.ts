@@ -20,9 +20,10 @@ const ENDPOINTS = [
  *
  * A platform that named a known identity provider's sign-in page and a token endpoint of its own would
  * be sent the code, and could spend it elsewhere (mix-up). So every endpoint that the platform names is
- * the issuer's; and the sign-in page is on the issuer's origin or on that of the token endpoint, so that
- * an issuer cannot borrow another's page either. What it cannot tell: whether the platform itself may
- * be trusted with a token of this issuer.
+ * the issuer's; and what a person confirms, exchanges and gives back belongs together: the device and
+ * the revocation endpoint are on the token endpoint's origin, and the sign-in page is there or on the
+ * issuer's, so that an issuer cannot borrow another's page either. What it cannot tell: whether the
+ * platform itself may be trusted with a token of this issuer.
  *
  * @param document - The issuer's own, `undefined` when it serves none.
  *
@@ -43,12 +44,20 @@ export function confirmMetadata(
     if (named !== '' && named !== document[member])
       return refuse(`has a ${member} that is not the one of its issuer ${metadata.issuer}`);
   }
-  const [page, ...others] = [
-    metadata.authorizationEndpoint,
-    metadata.issuer,
-    metadata.tokenEndpoint,
-  ].map((url) => URL.parse(url)?.origin);
-  return page === undefined || others.includes(page)
-    ? accept(undefined)
-    : refuse('has an authorization_endpoint that belongs to another identity provider');
+  const origins = new Map(ENDPOINTS.map(([member, field]) => [member, originOf(metadata[field])]));
+  const token = origins.get('token_endpoint');
+  const page = origins.get('authorization_endpoint');
+  const isOwnPage = page === undefined || page === token || page === originOf(metadata.issuer);
+  if (!isOwnPage)
+    return refuse('has an authorization_endpoint that belongs to another identity provider');
+  for (const member of ['device_authorization_endpoint', 'revocation_endpoint'] as const) {
+    const origin = origins.get(member);
+    if (origin !== undefined && origin !== token)
+      return refuse(`has a ${member} that is not where its token_endpoint is`);
+  }
+  return accept(undefined);
+}
+
+function originOf(url: string): string | undefined {
+  return URL.parse(url)?.origin;
 }

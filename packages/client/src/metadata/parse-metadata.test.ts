@@ -70,6 +70,12 @@ describe('platform metadata', () => {
     [{}, { scopes: ['a b'] }, 'scopes that is no list of words'],
     [{}, { clientId: 'a\nb' }, 'client_id that is no plain text'],
     [{}, { authorizationMetadataKey: 'a: b' }, 'authorization_metadata_key that is no'],
+    [{}, { authorizationMetadataKey: 'cookie' }, 'authorization_metadata_key that is no'],
+    [
+      {},
+      { authorizationMetadataKey: 'Transfer-Encoding' },
+      'authorization_metadata_key that is no',
+    ],
   ])('with %j and %j is refused: %s', (oauth2, publicClient, problem) => {
     const parsed = parseMetadata({ ...OAUTH2, ...oauth2 }, { ...PUBLIC_CLIENT, ...publicClient });
     expect(parsed.ok ? '' : parsed.error).toContain(problem);

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { accept, type Result, refuse } from '@sallyport/protocol';
+import { accept, HOP_BY_HOP_HEADERS, type Result, refuse } from '@sallyport/protocol';
 import type { PlatformMetadata } from '../platform-metadata.ts';
 import { isLoopbackHost } from '../settings/endpoint.ts';
 
@@ -67,7 +67,7 @@ export function parseMetadata(
   };
 
   const header = text(publicClient, 'authorization_metadata_key').toLowerCase();
-  if (header !== '' && !/^[a-z][a-z0-9-]{0,63}$/.test(header))
+  if (header !== '' && (!/^[a-z][a-z0-9-]{0,63}$/.test(header) || isReserved(header)))
     problems.push('has an authorization_metadata_key that is no header name');
   const metadata: PlatformMetadata = {
     issuer: url('issuer', true),
@@ -92,6 +92,25 @@ export function isSafeUrl(text: string): boolean {
   if (url === null || !/^https?:\/\//i.test(text) || url.username !== '' || url.password !== '')
     return false;
   return url.protocol === 'https:' || isLoopbackHost(url.hostname);
+}
+
+/** Headers that mean something else to everybody on the way; a token in one of them goes astray. */
+const RESERVED_HEADERS: ReadonlySet<string> = new Set([
+  'accept',
+  'content-length',
+  'content-type',
+  'cookie',
+  'date',
+  'expect',
+  'host',
+  'origin',
+  'referer',
+  'set-cookie',
+  'user-agent',
+]);
+
+function isReserved(header: string): boolean {
+  return RESERVED_HEADERS.has(header) || HOP_BY_HOP_HEADERS.has(header);
 }
 
 type Members = Readonly<Record<string, unknown>>;

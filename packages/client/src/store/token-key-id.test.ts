@@ -7,6 +7,7 @@ import { tokenKeyId } from './token-key-id.ts';
 describe('tokenKeyId', () => {
   it.each<[string, Partial<TokenKey>]>([
     ['issuer', { issuer: 'https://idp.example/' }],
+    ['token endpoint', { tokenEndpoint: 'https://idp.example/other' }],
     ['endpoint', { endpoint: 'https://flow.example:8443' }],
     ['client id', { clientId: 'other' }],
     ['scopes', { scopes: ['all'] }],
@@ -27,13 +28,28 @@ describe('tokenKeyId', () => {
     const part = fc.string({ unit: fc.constantFrom('a', 'b', '\0', ' '), maxLength: 3 });
     const key = fc.record({
       issuer: part,
+      tokenEndpoint: part,
       endpoint: part,
       clientId: part,
       scopes: fc.array(part, { maxLength: 3 }),
       audience: part,
     });
-    const canonical = ({ issuer, endpoint, clientId, scopes, audience }: TokenKey): string =>
-      JSON.stringify([issuer, endpoint, clientId, [...new Set(scopes)].sort(), audience]);
+    const canonical = ({
+      issuer,
+      tokenEndpoint,
+      endpoint,
+      clientId,
+      scopes,
+      audience,
+    }: TokenKey): string =>
+      JSON.stringify([
+        issuer,
+        tokenEndpoint,
+        endpoint,
+        clientId,
+        [...new Set(scopes)].sort(),
+        audience,
+      ]);
     fc.assert(
       fc.property(key, key, (one, other) => {
         expect(tokenKeyId(one) === tokenKeyId(other)).toBe(canonical(one) === canonical(other));

@@ -20,6 +20,7 @@ export function tokenKeyId(key: TokenKey): string {
   const parts = [
     'sallyport token key 1',
     key.issuer,
+    key.tokenEndpoint,
     key.endpoint,
     key.clientId,
     String(scopes.length),

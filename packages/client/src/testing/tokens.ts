@@ -11,6 +11,7 @@ import { NOON } from './clock.ts';
 /** A key; another one for each override. */
 export const KEY: TokenKey = {
   issuer: 'https://idp.example',
+  tokenEndpoint: 'https://idp.example/token',
   endpoint: 'https://flow.example',
   clientId: 'native',
   scopes: ['all', 'offline_access'],

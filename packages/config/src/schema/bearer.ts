@@ -129,7 +129,7 @@ export const BEARER_SCHEMA: SchemaOf<BearerConfig> = {
       kind: orEmpty(endpointKind),
       fallback: '',
       meaning:
-        'Introspection endpoint (RFC 7662) of `auth.appAuth.externalAuthServer`, which is asked about bearer tokens that are no JWTs. Without it they are refused. The answer must name an audience and say that it is an access token.',
+        'Introspection endpoint (RFC 7662) of `auth.appAuth.externalAuthServer`, which is asked about bearer tokens that are no JWTs. Without it they are refused. The answer must name an audience and a client and say that it is an access token.',
     },
     clientId: {
       kind: orEmpty(clientIdKind),

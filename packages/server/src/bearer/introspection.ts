@@ -9,6 +9,7 @@ import { SallyportError } from '@sallyport/protocol';
 import type { Schedule } from '../issuer/idp-metadata.ts';
 import { createClaimsPolicy, findClaimsProblem } from './access-token.ts';
 import type { BearerSettings, IntrospectionSettings } from './bearer-settings.ts';
+import { readClientId } from './claim-readers.ts';
 import type { IssuerFetch } from './issuer-metadata.ts';
 import { TOKEN_MAX_LENGTH } from './jwt.ts';
 import type { TokenProblem, Verification } from './jwt-verifier.ts';
@@ -112,6 +113,8 @@ export function createIntrospection(
       exp: Math.floor(nowSeconds) + WITHOUT_END_SECONDS,
       ...answer,
     };
+    // Optional in RFC 7662, and needed here: it tells a token of the web application.
+    if (readClientId(claims, issuer.clientIdClaims) === undefined) return refused('client');
     const problem = findClaimsProblem(claims, policy, nowSeconds);
     return problem === undefined
       ? { outcome: 'verified', settings: issuer, claims }
