@@ -254,9 +254,7 @@ describe.skipIf(isLeftOut)(
     });
 
     it('takes the recipe that the README has generated', async () => {
-      const { status, stderr } = await bash(
-        here(GENERATE).replace('node ', `${process.execPath} `),
-      );
+      const { status, stderr } = await bash(here(GENERATE));
       expect(stderr).toBe('');
       expect(status).toBe(0);
       expect(testConfiguration(prefix, HTTP).log).not.toMatch(/\[(?:warn|error|emerg)\]/);
