@@ -89,6 +89,8 @@ describe('No response, log line or error holds a secret, token, cookie value or 
       headers: { 'core-authorization': `Bearer ${bearer}`, authorization: 'Bearer x' },
     });
     await ask('/auth/session', '/auth/session');
+    await ask('/auth/account', '/auth/account');
+    await ask('/auth/signed-in', '/auth/signed-in');
     await ask('/healthz', '/healthz');
     await ask('/readyz', '/readyz');
     await ask('a replayed callback', `/callback?${callback}`);

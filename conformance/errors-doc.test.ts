@@ -39,10 +39,19 @@ function errorsIn(source: string): readonly string[] {
   return distinct(values.flatMap((value) => value.match(/(?<=')[a-z_]+(?=')/g) ?? []));
 }
 
-/** Members of the union types of that name, sorted. */
+/** Members of the union type of that name, those of unions it names included, sorted. */
 function membersOf(source: string, union: string): readonly string[] {
-  const members = new RegExp(`export type ${union} =\\s*((?:\\|?\\s*'\\w+'\\s*)+);`).exec(source);
-  return distinct(members?.[1]?.match(/\w+/g) ?? []);
+  const plain = source.replaceAll(/\/\*\*[\s\S]*?\*\//g, '');
+  const body = new RegExp(`export type ${union} =((?:\\s*\\|?\\s*(?:'\\w+'|\\w+))+)\\s*;`).exec(
+    plain,
+  )?.[1];
+  const members = (body ?? '').split('|').map((member) => member.trim());
+  return distinct(
+    members.flatMap((member) => {
+      if (member === '') return [];
+      return member.startsWith("'") ? [member.slice(1, -1)] : membersOf(plain, member);
+    }),
+  );
 }
 
 /** Codes or reasons the source has and the catalogue does not explain, or the other way round. */
@@ -142,6 +151,9 @@ describe('comparing a catalogue with the source', () => {
   it('reads the members of a union, on one line or on several', () => {
     expect(membersOf(source, 'Code')).toEqual(['SP_ONE', 'SP_TWO']);
     expect(membersOf("export type Kind = 'a' | 'b';", 'Kind')).toEqual(['a', 'b']);
+    const commented =
+      "export type Kind =\n  /** One. */\n  | 'a'\n  | Other;\nexport type Other = 'b';";
+    expect(membersOf(commented, 'Kind')).toEqual(['a', 'b']);
   });
 
   it('reads the rows of one chapter, and of no other', () => {

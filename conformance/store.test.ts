@@ -127,10 +127,11 @@ describe('The session store', () => {
   });
 
   it('refuses new sessions when it is full, keeps deciding on the old ones, and admits nobody else', async () => {
-    service = await startService({}, [], { fileMaxKiB: 256 });
+    service = await startService({}, [], { fileMaxKiB: 1024 });
     const first = new Browser();
     await service.signIn(first);
     const value = first.cookie('localhost', 'core_session');
+    expect(value).toBeDefined();
     let refusal: number | undefined;
     for (let count = 0; count < 300 && refusal === undefined; count += 1) {
       const browser = new Browser();

@@ -64,11 +64,52 @@ auth:
 |---|---|---|
 | \`/etc/secrets/oidc_client_secret\` | \`auth.userAuth.openId.clientSecretFile\` | client secret of the web app |
 | \`/etc/secrets/client_secret\` | \`admin.clientSecretLocation\` | client secret of the service app |
+| none | \`auth.userAuth.openId.privateKeyLocation\` | private key of the web app, in place of its secret |
 
 A secret file is UTF-8 text of at most 64 KiB and is read again when it changes; the symlink swap of
 a Kubernetes volume counts as a change. One newline at its end is left out, with a warning. Any other
 white space is kept, with a warning. A missing or empty file is a problem at start. When a changed
 file cannot be read, the last good secret stays in use and the problem is reported.
+
+## The web app at the identity provider
+
+Register a web application for the grant \`authorization_code\` with the redirect URI
+\`<publicUrl>/callback\` and the sign-out redirect URI \`<publicUrl>/logout\`; where the provider can tell
+that a session there has ended, also as [back-channel-logout.md](back-channel-logout.md) says. It proves
+itself in one of two ways.
+
+- **By a secret**, the default. HTTP Basic is used where the provider supports it, else the body.
+- **By a key** (\`private_key_jwt\`, RFC 7523), so that nothing secret is shared and what is sent is
+  worth nothing a minute later. Register the application for \`private_key_jwt\` and give the provider
+  the address \`<publicUrl>/auth/jwks\`, or the keys it shows.
+
+\`\`\`yaml
+auth:
+  userAuth:
+    openId:
+      clientAuthentication: private_key_jwt
+      privateKeyLocation: /etc/secrets/oidc_private_key
+\`\`\`
+
+The key decides the algorithm. In PEM (PKCS#8), RSA signs with RS256, RSASSA-PSS with PS256, P-256 with
+ES256, Ed25519 with EdDSA. In a JWK, \`alg\` chooses where there is a choice: PS256 for RSA, \`Ed25519\`
+for a provider that knows EdDSA by that name only. \`kid\` is the JWK's, or else the key's thumbprint
+(RFC 7638). Each request has an assertion of its own: \`iss\` and \`sub\` are the client ID, \`aud\` is the
+provider's issuer, it ends after a minute, and its \`jti\` is random. A provider that wants a
+certificate's thumbprint in it (Entra ID) cannot be used so.
+
+To replace the key, first tell the provider of the next one: the file may hold a set of JWKs, of which
+the first signs and all are published. Write the present and the next key, wait five minutes, for which
+a provider may keep what it has read at \`/auth/jwks\`, and then write the next one alone. A file that is
+replaced at once works too, where the provider reads the keys again for a key ID it does not know; else
+nobody can sign in until it does. A key that was replaced stays at \`/auth/jwks\` for five minutes, and
+goes at once with a restart.
+
+The parameters of a sign-in can go to the provider directly, so that the browser carries a reference
+only (\`auth.userAuth.openId.pushedAuthorization\`, RFC 9126). With \`always\`, or when the provider's
+metadata requires it, and no endpoint for it in the metadata, Sallyport is not ready and nobody can
+sign in; the log says why. A push that fails ends on a page. It is never made up for by sending the
+parameters through the browser.
 
 ## Rules of the file
 

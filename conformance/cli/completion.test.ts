@@ -46,6 +46,14 @@ describe('sallyport completion', () => {
       ['sallyport', 'completion', ''],
       ['bash', 'zsh', 'fish'],
     ],
+    [
+      ['sallyport', 'sessions', ''],
+      ['list', 'revoke'],
+    ],
+    [
+      ['sallyport', 'sessions', 'revoke', '--'],
+      ['--subject', '--all', '--yes', '--config', '--json', '--help'],
+    ],
   ])('bash completes %j', async (words, expected) => {
     expect(await completeInBash(words)).toEqual(expect.arrayContaining(expected));
   });
@@ -54,6 +62,9 @@ describe('sallyport completion', () => {
     [['sallyport', 'zzz']],
     [['sallyport', 'login', '--endpoint', '']],
     [['sallyport', 'token', '--qr']],
+    [['sallyport', 'sessions', 'list', '--all']],
+    [['sallyport', 'sessions', 'list', '--subject', '']],
+    [['sallyport', 'sessions', '--subj']],
   ])('bash offers nothing for %j', async (words) => {
     expect(await completeInBash(words)).toEqual([]);
   });
@@ -72,6 +83,9 @@ describe('sallyport completion', () => {
     };
     expect(await complete('sallyport log')).toContain('login');
     expect(await complete('sallyport login --fl')).toContain('--flow');
+    expect(await complete('sallyport sessions re')).toContain('revoke');
+    expect(await complete('sallyport sessions revoke --a')).toContain('--all');
+    expect(await complete('sallyport sessions list --a')).not.toContain('--all');
   });
 
   it('--json holds the same script', async () => {

@@ -190,16 +190,49 @@ describe('Tabs of one browser', () => {
 
   it('revoke the session that a new sign-in replaces: its cookie is worth nothing from then on', async () => {
     const browser = new Browser();
-    const first = await open(browser, '/one');
-    const second = await open(browser, '/two');
-    await service.finish(browser, first);
+    await service.finish(browser, await open(browser, '/one'));
     const old = browser.cookie('localhost', SESSION);
     expect(await meWith(old)).toBe(200);
-    await service.finish(browser, second);
+    const again = await browser.step(`${service.url}/login?prompt=login`);
+    await service.finish(browser, again.location ?? '');
     const current = browser.cookie('localhost', SESSION);
     expect(current).not.toBe(old);
     expect(await meWith(old)).toBe(401);
     expect(await meWith(current)).toBe(200);
+  });
+
+  it('that were opened together end up with one session: whatever the first loads meanwhile is not refused', async () => {
+    const browser = new Browser();
+    const first = await open(browser, '/one');
+    const second = await open(browser, '/two');
+    await service.finish(browser, first);
+    const session = browser.cookie('localhost', SESSION);
+    const revoked = service.idp.counts.revoke;
+    const ended = await service.finish(browser, second);
+    expect(new URL(ended.location ?? '', service.url).pathname).toBe('/two');
+    expect(browser.cookie('localhost', SESSION)).toBe(session);
+    expect(await meWith(session)).toBe(200);
+    // The tokens that nobody needs are given back.
+    expect(service.idp.counts.revoke).toBe(revoked + 1);
+  });
+
+  it('that were opened together and signed in as two people end up as the second', async () => {
+    const browser = new Browser();
+    const first = await open(browser, '/one');
+    const second = await open(browser, '/two');
+    await service.finish(browser, first);
+    const ada = browser.cookie('localhost', SESSION);
+    const { state } = Object.fromEntries(new URL(second).searchParams);
+    const answer = service.idp.authorize(second, {
+      forge: (forgery) =>
+        service.idp.honest({ ...forgery, claims: { ...forgery.claims, sub: 'grace-subject' } }),
+      userInfo: { sub: 'grace-subject' },
+    });
+    expect(answer.get('state')).toBe(state);
+    await browser.step(`${service.url}/callback?${answer.toString()}`);
+    expect(browser.cookie('localhost', SESSION)).not.toBe(ada);
+    expect(await meWith(ada)).toBe(401);
+    expect(await meWith(browser.cookie('localhost', SESSION))).toBe(200);
   });
 
   it('cannot revoke a session whose secret they do not hold', async () => {

@@ -77,6 +77,7 @@ export interface AttackerIdp {
     userinfo: number;
     revoke: number;
     introspect: number;
+    par: number;
   };
   /** Signs the tokens; published as `k1`. */
   readonly signingKey: CryptoKey;
@@ -84,6 +85,8 @@ export interface AttackerIdp {
   readonly publicJwk: JWK;
   /** Answers of the introspection endpoint (RFC 7662); by default no token is active. */
   introspect: (form: URLSearchParams) => TokenAnswer;
+  /** Replaces the answer to a pushed authorization request (RFC 9126). */
+  pushAnswer: TokenAnswer | undefined;
   /** Forms posted to the token endpoint. */
   readonly tokenForms: URLSearchParams[];
   /** Every request so far, oldest first. */
@@ -91,7 +94,8 @@ export interface AttackerIdp {
   /** Signs honestly. */
   honest(forgery: Forgery): Promise<string>;
   /**
-   * Plays the IdP's part after `/login`: reads the authorization request and gives the callback's query.
+   * Plays the IdP's part after `/login`: reads the authorization request, from where it was pushed if it
+   * was, and gives the callback's query.
    *
    * @param location - Where `/login` sent the browser.
    * @param lie - Concerns this sign-in alone.
@@ -117,6 +121,7 @@ export async function startAttackerIdp(clientId: string): Promise<AttackerIdp> {
   const publicJwk: JWK = { ...(await exportJWK(publicKey)), kid: 'k1', alg: 'RS256', use: 'sig' };
   const attemptByCode = new Map<string, Attempt>();
   const lieByToken = new Map<string, Lie>();
+  const pushedByUri = new Map<string, URLSearchParams>();
   const waiting: { readonly path: string; readonly resolve: (seen: SeenRequest) => void }[] = [];
   let codes = 0;
   const server = createServer((req, res) => void handle(req, res));
@@ -131,11 +136,12 @@ export async function startAttackerIdp(clientId: string): Promise<AttackerIdp> {
     metadata: {},
     keys: [],
     stalled: new Set(),
-    counts: { jwks: 0, token: 0, userinfo: 0, revoke: 0, introspect: 0 },
+    counts: { jwks: 0, token: 0, userinfo: 0, revoke: 0, introspect: 0, par: 0 },
     signingKey: privateKey,
     privateJwk: await exportJWK(privateKey),
     publicJwk,
     introspect: () => ({ body: JSON.stringify({ active: false }) }),
+    pushAnswer: undefined,
     tokenForms: [],
     requests: [],
     honest: ({ claims, signingKey }) =>
@@ -143,7 +149,8 @@ export async function startAttackerIdp(clientId: string): Promise<AttackerIdp> {
         .setProtectedHeader({ alg: 'RS256', kid: 'k1', typ: 'JWT' })
         .sign(signingKey),
     authorize(location, lie = {}) {
-      const { searchParams } = new URL(location);
+      const query = new URL(location).searchParams;
+      const searchParams = pushedByUri.get(query.get('request_uri') ?? '') ?? query;
       codes += 1;
       const code = `code-${codes}`;
       attemptByCode.set(code, { nonce: searchParams.get('nonce') ?? '', lie });
@@ -199,6 +206,14 @@ export async function startAttackerIdp(clientId: string): Promise<AttackerIdp> {
         idp.counts.revoke += 1;
         if (idp.stalled.has(path)) return;
         return json({});
+      case '/par': {
+        idp.counts.par += 1;
+        if (idp.stalled.has(path)) return;
+        if (idp.pushAnswer !== undefined) return send(res, idp.pushAnswer);
+        const uri = `urn:ietf:params:oauth:request_uri:${idp.counts.par}`;
+        pushedByUri.set(uri, form);
+        return json({ request_uri: uri, expires_in: 60 }, 201);
+      }
       case '/introspect':
         idp.counts.introspect += 1;
         if (idp.stalled.has(path)) return;
@@ -258,6 +273,7 @@ function metadataOf(issuer: string): Readonly<Record<string, unknown>> {
     end_session_endpoint: `${issuer}/end_session`,
     revocation_endpoint: `${issuer}/revoke`,
     introspection_endpoint: `${issuer}/introspect`,
+    pushed_authorization_request_endpoint: `${issuer}/par`,
     response_types_supported: ['code'],
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: ['RS256'],

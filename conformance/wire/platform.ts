@@ -11,7 +11,7 @@ import { type AttackerIdp, type Lie, startAttackerIdp } from './attacker-idp.ts'
 import { type Browser, nextAddress, pauseAfter } from './browser.ts';
 import type { Received } from './exchange.ts';
 import { freePort } from './ports.ts';
-import { type Limits, type Running, start, temporaryFolder } from './process.ts';
+import { type Running, type Surroundings, start, temporaryFolder } from './process.ts';
 
 /** A running `sallyport up`. */
 export interface Plane {
@@ -26,9 +26,13 @@ export interface Plane {
 }
 
 /** Starts the plane on free ports, in a folder of its own. */
-export async function startPlane(args: readonly string[] = []): Promise<Plane> {
+export async function startPlane(
+  args: readonly string[] = [],
+  surroundings: Surroundings = {},
+): Promise<Plane> {
   const folder = temporaryFolder();
-  const running = await start(['up', '--port', '0', '--state', folder.path, ...args]);
+  const all = ['up', '--port', '0', '--state', folder.path, ...args];
+  const running = await start(all, {}, surroundings);
   const deployment = readFileSync(join(folder.path, 'deployment.env'), 'utf8');
   const passwords = new Map(
     readFileSync(join(folder.path, 'idp', 'passwords'), 'utf8')
@@ -83,13 +87,14 @@ const STEPS_MAX = 10;
  * Starts the service on a free port, configured by environment variables alone.
  *
  * @param environment - Added to, or replacing, the deployment variables.
+ * @param surroundings - Limits and clock, of a restart too.
  * @param given - An IdP that the test has prepared; it is closed with the service.
  * @param file - Lines of a configuration file.
  */
 export async function startService(
   environment: Readonly<Record<string, string>> = {},
   args: readonly string[] = [],
-  limits: Limits = {},
+  surroundings: Surroundings = {},
   given?: AttackerIdp,
   file: readonly string[] = [],
 ): Promise<Service> {
@@ -119,7 +124,7 @@ export async function startService(
         SALLYPORT_STATE_DIRECTORY: folder.path,
         ...environment,
       },
-      limits,
+      surroundings,
     );
     return {
       url,

@@ -29,6 +29,12 @@ export interface Limits {
   readonly fileMaxKiB?: number;
 }
 
+/** What surrounds the process, beside its environment. */
+export interface Surroundings extends Limits {
+  /** Decides what it takes for the present; see `startMovedClock`. */
+  readonly clock?: { readonly environment: Readonly<Record<string, string>> } | undefined;
+}
+
 const COMMAND = new URL('../../packages/cli/bin/sallyport.js', import.meta.url).pathname;
 const READY_MS = 30_000;
 
@@ -40,7 +46,7 @@ const READY_MS = 30_000;
 export async function start(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
-  { fileMaxKiB }: Limits = {},
+  { fileMaxKiB, clock }: Surroundings = {},
 ): Promise<Running> {
   const command = [process.execPath, COMMAND, ...args];
   // The shell sets the limit and then becomes the command, so that the pid is the command's.
@@ -48,7 +54,12 @@ export async function start(
   const [program = '', ...rest] = fileMaxKiB === undefined ? command : limited;
   const child = spawn(program, rest, {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...environment },
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      HOME: process.env['HOME'] ?? '',
+      ...environment,
+      ...clock?.environment,
+    },
   });
   let stdout = '';
   let stderr = '';

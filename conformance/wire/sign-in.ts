@@ -5,7 +5,7 @@
  */
 
 import { expect } from 'vitest';
-import type { Lie } from './attacker-idp.ts';
+import type { Lie, SeenRequest } from './attacker-idp.ts';
 import { Browser } from './browser.ts';
 import type { Received } from './exchange.ts';
 import type { Service } from './platform.ts';
@@ -33,6 +33,12 @@ export async function openSignIn(
 ): Promise<OpenedSignIn> {
   const login = await browser.step(`${service.url}/login?redirect_url=${encodeURIComponent(path)}`);
   return { browser, login, query: service.idp.authorize(login.location ?? '', lie) };
+}
+
+/** Client ID and secret of a request's Basic credential, form-encoded each (RFC 6749 section 2.3.1). */
+export function basicOf({ headers }: SeenRequest): readonly string[] {
+  const [, encoded = ''] = /^Basic (\S+)$/.exec(headers.authorization ?? '') ?? [];
+  return Buffer.from(encoded, 'base64').toString().split(':').map(decodeURIComponent);
 }
 
 /** Whether an answer sets a session cookie. */

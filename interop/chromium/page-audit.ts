@@ -47,7 +47,7 @@ const MEASURE = `(() => {
     const contrast = ratio(getComputedStyle(element).color, behind(element));
     if (contrast < text.contrast) Object.assign(text, { contrast, sample });
   }
-  const fields = [...document.querySelectorAll('input:not([type=hidden])')];
+  const fields = [...document.querySelectorAll('input:not([type=hidden]), textarea')];
   const targets = [...document.querySelectorAll('button, .act, input:not([type=hidden])')];
   return {
     overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,

@@ -12,6 +12,7 @@ import { renderErrorPage } from '../../packages/idp/src/pages/error.ts';
 import { renderSignInPage } from '../../packages/idp/src/pages/sign-in.ts';
 import { renderSignedOutPage, renderSignOutPage } from '../../packages/idp/src/pages/sign-out.ts';
 import { STYLE_SOURCE } from '../../packages/idp/src/pages/style.ts';
+import { buildAccountPage } from '../../packages/server/src/page/account-page.ts';
 import {
   buildFailurePage,
   type FailureDetails,
@@ -21,6 +22,7 @@ import {
   buildSignedOutPage,
   buildSignOutQuestionPage,
 } from '../../packages/server/src/page/sign-out-pages.ts';
+import { buildSignedInAgainPage } from '../../packages/server/src/page/signed-in-again-page.ts';
 import { CHROMIUM, launchChromium } from './chromium.ts';
 import { auditPage } from './page-audit.ts';
 import { Visitor } from './visitor.ts';
@@ -44,10 +46,13 @@ const REASONS: Readonly<Record<FailureReason, true>> = {
   idp_unreachable: true,
   not_allowed: true,
   rate_limited: true,
+  renewal_unavailable: true,
   store_unavailable: true,
   token_invalid: true,
   unexpected: true,
 };
+
+const AGAIN = { account: 'A'.repeat(16), name: LONG, otherAccountUrl: '/login' };
 
 interface Sent {
   readonly body: string;
@@ -61,6 +66,9 @@ const PAGES: ReadonlyMap<string, Sent> = new Map([
   ),
   ['sign-out question', buildSignOutQuestionPage('/logout', undefined)],
   ['signed out', buildSignedOutPage('/login', false)],
+  ['account', accountPage()],
+  ['signed in again', buildSignedInAgainPage({ ...AGAIN, otherAccountUrl: undefined })],
+  ['signed in again as somebody else', buildSignedInAgainPage(AGAIN)],
   ['console', consolePage()],
   ['IdP sign-in', ofIdp(signInPage())],
   ['IdP sign-in, refused', ofIdp(signInPage('The user name or the password is not right.'))],
@@ -141,6 +149,23 @@ describe.skipIf(CHROMIUM.isLeftOut)('Chromium: every page', () => {
     expect(smallTargets).toContain('x');
   });
 });
+
+function accountPage(): Sent {
+  const listed = { id: 'AAAAAAAA', browser: LONG, address: LONG, createdAt: 0, lastUsedAt: 0 };
+  return buildAccountPage({
+    ...{
+      name: LONG,
+      email: LONG,
+      subject: LONG,
+      issuer: LONG,
+      notice: 'ended',
+      idpOrigin: undefined,
+    },
+    current: { ...listed, endsAt: 1_000, absoluteEnd: 1_000 },
+    others: [{ ...listed, id: 'BBBBBBBB' }],
+    now: 0,
+  });
+}
 
 function consolePage(): Sent {
   const view = { name: LONG, email: LONG, subject: LONG, issuer: LONG, target: LONG };

@@ -107,6 +107,9 @@ describe.skipIf(CHROMIUM.isLeftOut)('Chromium: signing in', () => {
     await page.keyboard.press('Enter');
     await page.waitForURL(`${plane.url}/console/keyboard`);
     await page.keyboard.press('Tab');
+    expect(await focused(page)).toBe('Account');
+    expect(await focusRing(page)).toBe('solid');
+    await page.keyboard.press('Tab');
     expect(await focused(page)).toBe('Sign out');
     expect(await focusRing(page)).toBe('solid');
     await page.keyboard.press('Enter');

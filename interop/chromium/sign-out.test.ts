@@ -107,8 +107,11 @@ describe.skipIf(CHROMIUM.isLeftOut)('Chromium: signing out', () => {
     await showsSignedOut(page);
     await waiting.clock.fastForward(31_000);
     await waiting.getByText('Your session has ended').waitFor();
-    await waiting.getByRole('link', { name: 'Sign in again' }).click();
-    await typeCredentials(waiting, plane);
+    const [popup] = await Promise.all([
+      waiting.waitForEvent('popup'),
+      waiting.getByRole('button', { name: 'Sign in again' }).click(),
+    ]);
+    await popup.getByLabel('Password').waitFor();
     expect(waiting.url()).toBe(`${plane.url}/console/waiting?a=1`);
   });
 

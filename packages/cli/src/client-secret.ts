@@ -1,5 +1,5 @@
 /**
- * Secrets from their files, as the relying party and the introspection of tokens need them.
+ * Secrets and keys from their files, as the relying party and the introspection of tokens need them.
  *
  * @module
  */
@@ -8,19 +8,25 @@ import {
   type Config,
   type ConfigProblem,
   formatConfigProblem,
+  openKeyFile,
   openSecretFile,
   rereadEvery,
   type SecretFile,
 } from '@sallyport/config';
 import { accept, type Result, refuse } from '@sallyport/protocol';
-import type { Log } from '@sallyport/server';
+import { type ClientKey, type Log, parseClientKey } from '@sallyport/server';
 
 /** A changed file is used within this time; a mounted Kubernetes Secret takes longer itself. */
 const REREAD_MS = 2_000;
 
+/** What the web application proves itself by: its secret, or its private key in the secret's place. */
+export type WebClientSecret =
+  | { readonly method: 'client_secret'; readonly secret: () => string }
+  | { readonly method: 'private_key_jwt'; readonly key: () => ClientKey };
+
 /** The secrets of a running admin service, each current at every reading. */
 export interface ServerSecrets {
-  readonly webClient: () => string;
+  readonly webClient: WebClientSecret;
   /** Absent where no introspection endpoint is configured. */
   readonly introspection: (() => string) | undefined;
   close(): void;
@@ -32,7 +38,7 @@ export function openServerSecrets(
   log: Log,
 ): Result<ServerSecrets, readonly ConfigProblem[]> {
   const { endpoint, clientSecretFile } = config.bearer.introspection;
-  const webClient = openClientSecret(config.auth.userAuth.openId.clientSecretFile, log);
+  const webClient = openWebClient(config, log);
   const introspection =
     endpoint === ''
       ? accept(undefined)
@@ -40,7 +46,7 @@ export function openServerSecrets(
   if (webClient.ok && introspection.ok) {
     const introspectionFile = introspection.value;
     return accept({
-      webClient: () => webClient.value.current(),
+      webClient: webClient.value.secret,
       introspection:
         introspectionFile === undefined ? undefined : () => introspectionFile.current(),
       close() {
@@ -60,6 +66,39 @@ export function openServerSecrets(
 /** Opens the web application's; what goes wrong later is logged, and the last good value stays. */
 export function openClientSecret(path: string, log: Log): Result<SecretFile, ConfigProblem> {
   return open(path, 'auth.userAuth.openId.clientSecretFile', 'oidc_client_secret', log);
+}
+
+interface OpenWebClient {
+  readonly secret: WebClientSecret;
+  close(): void;
+}
+
+/** Opens the file of the configured method; the other one is not looked at. */
+function openWebClient(config: Config, log: Log): Result<OpenWebClient, ConfigProblem> {
+  const { clientAuthentication, clientSecretFile, privateKeyLocation } =
+    config.auth.userAuth.openId;
+  switch (clientAuthentication) {
+    case 'client_secret': {
+      const file = openClientSecret(clientSecretFile, log);
+      if (!file.ok) return file;
+      const secret = { method: clientAuthentication, secret: () => file.value.current() };
+      return accept({ secret, close: () => file.value.close() });
+    }
+    case 'private_key_jwt': {
+      const file = openKeyFile({
+        path: privateKeyLocation,
+        key: 'auth.userAuth.openId.privateKeyLocation',
+        secretKey: 'oidc_private_key',
+        trigger: rereadEvery(REREAD_MS),
+        onProblem: (problem) =>
+          log('error', 'secret_file', { problem: formatConfigProblem(problem) }),
+        parse: parseClientKey,
+      });
+      if (!file.ok) return file;
+      const secret = { method: clientAuthentication, key: () => file.value.current() };
+      return accept({ secret, close: () => file.value.close() });
+    }
+  }
 }
 
 function open(

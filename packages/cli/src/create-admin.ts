@@ -9,38 +9,42 @@ import { type Config, selectSameSite } from '@sallyport/config';
 import { createRouteMatcher, ROUTE_GROUPS } from '@sallyport/protocol';
 import {
   type AdminServer,
+  type ClientCredential,
   createAdminServer,
+  createClientKeys,
   createKeyRingFile,
-  createLocalSessionStore,
   createMetadataSource,
   createRelyingParty,
   describeFailure,
+  type SessionStore,
 } from '@sallyport/server';
 import { selectBearerSettings } from './bearer-settings.ts';
+import type { WebClientSecret } from './client-secret.ts';
 import type { Ports } from './ports.ts';
 
-/** How soon the IdP is asked again whether a session still stands. */
-const REVALIDATE_AFTER_MS = 600_000;
-
 /**
- * Creates the authentication. Reads no file yet but the key ring and the store, at first use.
+ * Creates the authentication. Reads no file yet but the key ring, at first use.
  *
- * @param clientSecret - Reads the web app's secret, current at each use.
+ * @param store - Closed together with it.
+ * @param webClient - Reads the web app's secret or key, current at each use.
  * @param introspectionSecret - Reads the secret for `bearer.introspection`, where that is configured.
  */
 export function createAdmin(
   config: Config,
-  clientSecret: () => string,
+  store: SessionStore,
+  webClient: WebClientSecret,
   { now, schedule, fetch, log }: Ports,
   introspectionSecret?: () => string,
 ): AdminServer {
   const { auth, session, publicUrl } = config;
   const { openId, cookieSetting } = auth.userAuth;
   const url = new URL(publicUrl);
+  const credential = toCredential(webClient, now);
   const relyingParty = createRelyingParty({
     issuer: openId.baseUrl,
     clientId: openId.clientId,
-    clientSecret,
+    credential,
+    pushedAuthorization: openId.pushedAuthorization,
     scopes: openId.scopes,
     publicOrigin: url.origin,
     fetch,
@@ -70,8 +74,10 @@ export function createAdmin(
       idleMs: session.idleTimeoutMs,
       absoluteMs: session.absoluteLifetimeMs,
       withoutRefreshTokenIdleMs: session.withoutRefreshTokenIdleMs,
-      revalidateAfterMs: REVALIDATE_AFTER_MS,
+      revalidateAfterMs: session.revalidateAfterMs,
+      renewalGraceMs: session.renewalGraceMs,
     },
+    renewalsPerSecond: session.renewalsPerSecond,
     bearer: {
       httpAuthorizationHeader: auth.httpAuthorizationHeader,
       grpcAuthorizationHeader: auth.grpcAuthorizationHeader,
@@ -94,9 +100,10 @@ export function createAdmin(
         serviceHttpEndpoint: url.origin,
       },
     },
-    store: createLocalSessionStore({ path: join(config.stateDirectory, 'sessions.sqlite'), now }),
+    store,
     keyRing: createKeyRingFile(session.keyRingFile, now),
     relyingParty,
+    clientKeys: credential.method === 'private_key_jwt' ? credential.keys : undefined,
     fetch,
     now,
     schedule,
@@ -109,4 +116,13 @@ export function createAdmin(
       admin.close();
     },
   };
+}
+
+function toCredential(webClient: WebClientSecret, now: () => number): ClientCredential {
+  switch (webClient.method) {
+    case 'client_secret':
+      return webClient;
+    case 'private_key_jwt':
+      return { method: 'private_key_jwt', keys: createClientKeys(webClient.key, now) };
+  }
 }

@@ -7,6 +7,8 @@
 import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError } from 'commander';
 import { addClientCommands } from './login/client-commands.ts';
+import { separateIds } from './sessions/separate-ids.ts';
+import { addSessionsCommand } from './sessions/sessions-command.ts';
 import { createStdio, EXIT, EXIT_CODES_HELP } from './stdio.ts';
 
 const stdio = createStdio();
@@ -79,9 +81,10 @@ program
     await finish(rotateKeys(options, stdio));
   });
 
+addSessionsCommand(program, stdio);
 addClientCommands(program, stdio);
 
-await program.parseAsync();
+await program.parseAsync(separateIds(program, process.argv.slice(2)), { from: 'user' });
 
 /** Ends the process with the command's code, or with what went wrong in one line. */
 async function finish(command: Promise<number>): Promise<void> {

@@ -9,6 +9,7 @@
  */
 
 import type { BearerConfig } from './bearer-config.ts';
+import type { RedisConfig } from './redis-config.ts';
 import type { SameSitePolicy } from './same-site.ts';
 import type { SecretText } from './secret-text.ts';
 
@@ -22,7 +23,11 @@ export interface Config {
   readonly redirectOrigins: readonly string[];
   /** IP addresses and CIDR ranges. */
   readonly trustedProxies: readonly string[];
-  readonly server: { readonly security: { readonly useAuth: boolean } };
+  readonly server: {
+    /** Processes that answer; 1 is one process and no other. */
+    readonly workers: number;
+    readonly security: { readonly useAuth: boolean };
+  };
   readonly auth: AuthConfig;
   readonly session: SessionConfig;
   readonly bearer: BearerConfig;
@@ -76,7 +81,12 @@ export interface AuthConfig {
       readonly baseUrl: string;
       /** Empty only without `useAuth`. */
       readonly clientId: string;
+      /** How the web app proves itself; decides which of the two files is read. */
+      readonly clientAuthentication: ClientAuthenticationMethod;
       readonly clientSecretFile: string;
+      /** Empty unless `clientAuthentication` is `private_key_jwt`. */
+      readonly privateKeyLocation: string;
+      readonly pushedAuthorization: PushedAuthorization;
       /** Holds `openid`. */
       readonly scopes: readonly string[];
     };
@@ -93,13 +103,23 @@ export interface AuthConfig {
   };
 }
 
+/** OpenID Connect Core 1.0 section 9; `client_secret` is Basic or in the body, as the IdP has it. */
+export type ClientAuthenticationMethod = 'client_secret' | 'private_key_jwt';
+
+/** When the parameters of a sign-in are pushed to the IdP (RFC 9126); `auto` where it requires that. */
+export type PushedAuthorization = 'auto' | 'always' | 'never';
+
 /** How long sessions live, and where. */
 export interface SessionConfig {
-  readonly store: 'local';
+  readonly store: 'local' | 'redis';
   readonly idleTimeoutMs: number;
   readonly absoluteLifetimeMs: number;
   readonly withoutRefreshTokenIdleMs: number;
+  readonly revalidateAfterMs: number;
+  readonly renewalGraceMs: number;
+  readonly renewalsPerSecond: number;
   readonly keyRingFile: string;
+  readonly redis: RedisConfig;
 }
 
 /** Who of the authenticated may enter; empty lists admit everybody. */

@@ -14,10 +14,12 @@ export type {
   AccessConfig,
   AdminClientConfig,
   AuthConfig,
+  ClientAuthenticationMethod,
   ClientAuthType,
   Config,
   ExecutionsConnectionConfig,
   LogLevel,
+  PushedAuthorization,
   SecretsConfig,
   ServiceAuthConfig,
   SessionConfig,
@@ -32,10 +34,13 @@ export {
   orderProblems,
 } from './problems.ts';
 export { redactConfig } from './redact-config.ts';
+export type { RedisConfig, RedisMode } from './redis-config.ts';
 export type { ConfigSources, Origin, SettingVariable } from './resolve-settings.ts';
 export { type SameSitePolicy, selectSameSite } from './same-site.ts';
 export type { Consumer } from './schema/schema.ts';
 export {
+  type KeyFileOptions,
+  openKeyFile,
   openSecretFile,
   type RereadTrigger,
   rereadEvery,

@@ -130,17 +130,27 @@ describe('defaults', () => {
   });
 
   it('of sessions are 12 h idle, 7 d absolute and 1 h without a refresh token', () => {
-    expect(load({}).config.session).toEqual({
+    const { redis, ...session } = load({}).config.session;
+    expect(redis).toMatchObject({ mode: 'standalone', addresses: [], keyPrefix: 'sallyport' });
+    expect(session).toEqual({
       store: 'local',
       idleTimeoutMs: 43_200_000,
       absoluteLifetimeMs: 604_800_000,
       withoutRefreshTokenIdleMs: 3_600_000,
+      revalidateAfterMs: 600_000,
+      renewalGraceMs: 300_000,
+      renewalsPerSecond: 20,
       keyRingFile: '/var/lib/sallyport/key-ring.json',
     });
   });
 
   it('listens where only the same machine reaches it', () => {
     expect(load({}).config.listen).toEqual({ host: '127.0.0.1', port: 8080 });
+  });
+
+  it('run no second process', () => {
+    expect(load({}).config.server.workers).toBe(1);
+    expect(load({ text: 'server: { workers: 64 }' }).config.server.workers).toBe(64);
   });
 
   it('follow other keys: key ring in the state directory, client headers after the server', () => {

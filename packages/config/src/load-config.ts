@@ -58,9 +58,16 @@ export function loadConfig(
   return accept({
     config,
     warnings: orderProblems(warnings),
-    notUsedHere: FOREIGN_BLOCKS[consumer].filter(resolved.isGiven),
+    notUsedHere: [...FOREIGN_BLOCKS[consumer], ...listUnusedBlocks(config)].filter(
+      resolved.isGiven,
+    ),
     origins: resolved.origins,
   });
+}
+
+/** Blocks that this configuration itself makes no use of. */
+function listUnusedBlocks({ session }: Config): readonly string[] {
+  return session.store === 'redis' ? [] : ['session.redis'];
 }
 
 function isMissing(

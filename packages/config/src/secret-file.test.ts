@@ -1,9 +1,10 @@
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { accept, refuse } from '@sallyport/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ConfigProblem, formatConfigProblem } from './problems.ts';
-import { openSecretFile, type SecretFile } from './secret-file.ts';
+import { openKeyFile, openSecretFile, type SecretFile } from './secret-file.ts';
 
 const KEY = 'auth.userAuth.openId.clientSecretFile';
 let directory: string;
@@ -176,5 +177,81 @@ describe('a secret file that changes', () => {
     reread();
     expect([...problems, ...warnings]).toHaveLength(3);
     expect([...problems, ...warnings].join()).not.toContain('CANARY');
+  });
+});
+
+describe('a key file', () => {
+  /** Opens a file whose key is its number. */
+  function openNumber(path: string) {
+    const problems: string[] = [];
+    let parses = 0;
+    let reread = (): void => {};
+    const result = openKeyFile({
+      path,
+      key: 'auth.userAuth.openId.privateKeyLocation',
+      secretKey: 'oidc_private_key',
+      trigger: (call) => {
+        reread = call;
+        return () => {};
+      },
+      onProblem: (problem) => problems.push(relative(problem)),
+      parse: (text) => {
+        parses += 1;
+        const number = Number(text);
+        return Number.isNaN(number)
+          ? refuse({ found: 'no number', expected: 'a number' })
+          : accept({ number });
+      },
+    });
+    return { result, problems, reread: () => reread(), parses: () => parses };
+  }
+
+  function openGoodNumber(path: string) {
+    const { result, ...rest } = openNumber(path);
+    if (!result.ok) throw new Error(relative(result.error));
+    return { key: result.value, ...rest };
+  }
+
+  it('is read once for each text, the new key used once it changes', () => {
+    const path = write('7\n');
+    const { key, reread, problems, parses } = openGoodNumber(path);
+    const first = key.current();
+    reread();
+    expect(key.current()).toBe(first);
+    expect(parses()).toBe(1);
+    writeFileSync(path, '8');
+    reread();
+    expect(key.current()).toEqual({ number: 8 });
+    expect(problems).toEqual([]);
+  });
+
+  it('without a usable key is refused, naming path, key and reason', () => {
+    const { result } = openNumber(write('canary'));
+    expect(result.ok ? '' : relative(result.error)).toBe(
+      '/oidc_client_secret: auth.userAuth.openId.privateKeyLocation (oidc_private_key): found no number, expected a number',
+    );
+    const missing = openNumber(join(directory, 'missing')).result;
+    expect(missing.ok ? '' : relative(missing.error)).toContain(
+      'found no such file, expected a file that holds oidc_private_key',
+    );
+  });
+
+  it('keeps the last good key while a changed file holds none, and says so once for each reason', () => {
+    const path = write('7');
+    const { key, reread, problems } = openGoodNumber(path);
+    for (const text of ['canary', 'canary again', '']) {
+      writeFileSync(path, text);
+      reread();
+      reread();
+    }
+    expect(key.current()).toEqual({ number: 7 });
+    expect(problems.map((line) => /found (.*), expected/.exec(line)?.[1])).toEqual([
+      'no number',
+      'an empty file',
+    ]);
+    writeFileSync(path, '9');
+    reread();
+    expect(key.current()).toEqual({ number: 9 });
+    expect(problems.join()).not.toContain('canary');
   });
 });

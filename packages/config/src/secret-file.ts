@@ -11,10 +11,10 @@ import type { ConfigProblem } from './problems.ts';
 /** Largest secret file, in bytes. */
 const SECRET_MAX_BYTES = 65_536;
 
-/** A secret that follows its file. */
-export interface SecretFile {
+/** A secret that follows its file: its text, or what {@link openKeyFile} was told to read from it. */
+export interface SecretFile<T = string> {
   /** The last good value. The caller MUST ask each time it needs it and MUST NOT keep or print it. */
-  current(): string;
+  current(): T;
   /** Stops following; `current` keeps answering. */
   close(): void;
 }
@@ -32,13 +32,29 @@ export interface SecretFileOptions {
   /** The configuration key that names the file; told in problems. */
   readonly key: string;
   /** The key of the Kubernetes secret that the file is; told in problems. */
-  readonly secretKey: 'oidc_client_secret' | 'client_secret';
+  readonly secretKey:
+    | 'oidc_client_secret'
+    | 'oidc_private_key'
+    | 'client_secret'
+    | 'password'
+    | 'ca.crt'
+    | 'tls.crt'
+    | 'tls.key';
   readonly trigger: RereadTrigger;
   /** Hears that a changed file cannot be used, once for each reason; the last good value stays. */
   readonly onProblem: (problem: ConfigProblem) => void;
   /** Hears of white space around a value, once for each value. */
   readonly onWarning: (warning: ConfigProblem) => void;
 }
+
+/** What {@link openKeyFile} needs. */
+export interface KeyFileOptions<T> extends Omit<SecretFileOptions, 'onWarning'> {
+  /** Reads the key; what is wrong with it MUST NOT quote any of it. */
+  readonly parse: (text: string) => Result<T, KeyFileRefusal>;
+}
+
+/** Why a text holds no usable key, in the words of a problem. */
+type KeyFileRefusal = Pick<ConfigProblem, 'found' | 'expected'>;
 
 /**
  * Opens a secret file and follows it.
@@ -52,34 +68,66 @@ export interface SecretFileOptions {
  *   empty, larger than 64 KiB, or not UTF-8.
  */
 export function openSecretFile(options: SecretFileOptions): Result<SecretFile, ConfigProblem> {
-  const { path, trigger, onProblem, onWarning } = options;
-  const first = readSecret(path);
-  if (!first.ok) return refuse(toProblem(options, first.error));
-
-  let text = first.value;
-  let reported: string | undefined;
-  warnOfWhiteSpace();
-  const stop = trigger(() => {
-    const next = readSecret(path);
-    if (!next.ok) {
-      if (next.error !== reported) onProblem(toProblem(options, next.error));
-      reported = next.error;
-      return;
-    }
-    reported = undefined;
-    if (next.value === text) return;
-    text = next.value;
-    warnOfWhiteSpace();
+  const { onWarning } = options;
+  return follow(options, (text) => {
+    warnOfWhiteSpace(text);
+    return accept(withoutNewline(text));
   });
-  return accept({ current: () => withoutNewline(text), close: stop });
 
-  function warnOfWhiteSpace(): void {
+  function warnOfWhiteSpace(text: string): void {
     const value = withoutNewline(text);
     const expected = 'the secret alone';
     if (value !== text)
       onWarning(toProblem(options, 'a newline at the end, which is left out', expected));
     if (value !== value.trim())
       onWarning(toProblem(options, 'white space around the secret, which is kept', expected));
+  }
+}
+
+/**
+ * Opens a file that holds a key, reads the key from it and follows the file.
+ *
+ * As {@link openSecretFile}, but for the white space around a key, which has no meaning. The same
+ * value is given until the file's text changes. A changed file without a usable key is a problem, and
+ * the last good key stays.
+ *
+ * @returns The key; or the problem when the file cannot be read or `parse` refuses it.
+ */
+export function openKeyFile<T>(options: KeyFileOptions<T>): Result<SecretFile<T>, ConfigProblem> {
+  return follow(options, options.parse);
+}
+
+function follow<T>(
+  options: Omit<SecretFileOptions, 'onWarning'>,
+  parse: (text: string) => Result<T, KeyFileRefusal>,
+): Result<SecretFile<T>, ConfigProblem> {
+  const { path, trigger, onProblem } = options;
+  const first = readSecret(path);
+  if (!first.ok) return refuse(toProblem(options, first.error));
+  const parsed = parse(first.value);
+  if (!parsed.ok) return refuse(toProblem(options, parsed.error.found, parsed.error.expected));
+
+  let text = first.value;
+  let { value } = parsed;
+  let reported: string | undefined;
+  const stop = trigger(() => {
+    const next = readSecret(path);
+    if (!next.ok) return report(next.error);
+    if (next.value === text) {
+      reported = undefined;
+      return;
+    }
+    const changed = parse(next.value);
+    if (!changed.ok) return report(changed.error.found, changed.error.expected);
+    reported = undefined;
+    text = next.value;
+    value = changed.value;
+  });
+  return accept({ current: () => value, close: stop });
+
+  function report(found: string, expected?: string): void {
+    if (found !== reported) onProblem(toProblem(options, found, expected));
+    reported = found;
   }
 }
 
@@ -134,7 +182,7 @@ function describeFailure(error: unknown): string {
 }
 
 function toProblem(
-  { path, key, secretKey }: SecretFileOptions,
+  { path, key, secretKey }: Omit<SecretFileOptions, 'onWarning'>,
   found: string,
   expected = `a file that holds ${secretKey}`,
 ): ConfigProblem {

@@ -43,6 +43,7 @@ const NOT_TAKEN: ReadonlyMap<string, string> = new Map([
     'name the file in auth.userAuth.openId.clientSecretFile',
   ],
   ['auth.userAuth.openId.clientSecret', 'name a file in auth.userAuth.openId.clientSecretFile'],
+  ['auth.userAuth.openId.privateKey', 'name a file in auth.userAuth.openId.privateKeyLocation'],
   ['auth.userAuth.openId.issuerUrl', 'auth.userAuth.openId.baseUrl is the issuer'],
   ['auth.userAuth.cookieHashKeySecretName', 'session.keyRingFile holds the keys'],
   ['auth.userAuth.cookieBlockKeySecretName', 'session.keyRingFile holds the keys'],

@@ -42,6 +42,18 @@ export interface EmbeddedIdpOptions {
   readonly refreshTokenLeewaySeconds?: number;
   /** Lifetime of access tokens in whole seconds, at least 1; an hour when absent. */
   readonly accessTokenTtlSeconds?: number;
+  /**
+   * Where the web application publishes its keys, on the loopback. It then proves itself by
+   * `private_key_jwt` (RFC 7523) and its secret is refused. Absent: by its secret.
+   */
+  readonly webJwksUri?: string;
+  /** Whether every authorization request has to be pushed (RFC 9126). Off when absent: it may be. */
+  readonly requirePushedAuthorization?: boolean;
+  /**
+   * Reaches the applications: their keys, and the web application to tell it which sessions have ended.
+   * Node's own when absent, which trusts no authority of one's own.
+   */
+  readonly fetch?: typeof fetch;
   readonly log: LogIdpEvent;
   /** Current time in epoch milliseconds. */
   readonly now?: () => number;
@@ -83,10 +95,14 @@ export async function createEmbeddedIdp(options: EmbeddedIdpOptions): Promise<Em
   const { now = Date.now, log, clientIds, issuer } = options;
   const { nativeRefreshTokens = false, refreshTokenLeewaySeconds = 0 } = options;
   const { accessTokenTtlSeconds = ACCESS_TOKEN_SECONDS } = options;
+  const { webJwksUri, requirePushedAuthorization = false } = options;
   assertIssuer(issuer);
   assertSeconds('refreshTokenLeewaySeconds', refreshTokenLeewaySeconds, 0);
   assertSeconds('accessTokenTtlSeconds', accessTokenTtlSeconds, 1);
-  const spec = createIdpSpec(options.publicUrl, clientIds, { nativeRefreshTokens });
+  const spec = createIdpSpec(options.publicUrl, clientIds, {
+    nativeRefreshTokens,
+    ...(webJwksUri === undefined ? {} : { webJwksUri }),
+  });
   const directory = await openStateDirectory(options.stateDirectory);
   const [web, service, cookieKey, users, signingKey] = await Promise.all([
     directory.keep(WEB_SECRET_FILE, createSecret),
@@ -102,7 +118,17 @@ export async function createEmbeddedIdp(options: EmbeddedIdpOptions): Promise<Em
 
   const store = createMemoryStore(now, { refreshTokenLeewayMs: refreshTokenLeewaySeconds * 1_000 });
   const secrets = { web, service };
-  const inputs = { spec, secrets, signingKey, cookieKey, users, store, accessTokenTtlSeconds };
+  const inputs = {
+    spec,
+    secrets,
+    signingKey,
+    cookieKey,
+    users,
+    store,
+    accessTokenTtlSeconds,
+    requirePushedAuthorization,
+    fetch: options.fetch ?? fetch,
+  };
   const provider = createProvider(issuer, inputs);
   logProviderEvents(provider, log);
   const logins = users.map(({ login }) => login);

@@ -24,6 +24,15 @@ describe('createIdpSpec', () => {
     expect(service.redirectUris).toEqual([]);
   });
 
+  it('registers back-channel logout for the web application alone', () => {
+    const { web, native, service } = createIdpSpec('https://plane.example', CLIENT_IDS);
+    expect(web.backchannelLogoutUri).toBe('https://plane.example/auth/backchannel-logout');
+    expect([native, service].map((each) => each.backchannelLogoutUri)).toEqual([
+      undefined,
+      undefined,
+    ]);
+  });
+
   it('IdP applications: the native application is public, must use PKCE and is trusted', () => {
     const { native } = createIdpSpec('https://plane.example', CLIENT_IDS);
     expect(native).toMatchObject({

@@ -7,7 +7,7 @@
  * @module
  */
 
-import { SallyportError } from '@sallyport/protocol';
+import { PATHS, SallyportError } from '@sallyport/protocol';
 
 /** RFC 6749 and RFC 8628 grant types that an application may be registered for. */
 export type GrantType =
@@ -28,7 +28,11 @@ export interface IdpApplication {
   readonly redirectUris: readonly string[];
   /** Compared byte for byte. */
   readonly postLogoutRedirectUris: readonly string[];
-  readonly tokenEndpointAuthMethod: 'client_secret_basic' | 'none';
+  /** Where it is told which sessions have ended (OpenID Connect Back-Channel Logout), with their `sid`. */
+  readonly backchannelLogoutUri?: string;
+  readonly tokenEndpointAuthMethod: 'client_secret_basic' | 'private_key_jwt' | 'none';
+  /** Where it publishes its keys; present with `private_key_jwt` alone. */
+  readonly jwksUri?: string;
   /** `required`: an authorization request without an S256 challenge is refused (RFC 7636). */
   readonly pkce: 'required' | 'optional';
   /** First-party applications never show a consent page. */
@@ -53,6 +57,11 @@ export interface IdpSpecOptions {
    * scope `offline_access`. The requirement's row does not name them, so they are off by default.
    */
   readonly nativeRefreshTokens?: boolean;
+  /**
+   * Registers the web application for `private_key_jwt` (RFC 7523) with the keys that are published
+   * there. The requirement's row has a client secret, which is what it has when this is absent.
+   */
+  readonly webJwksUri?: string;
 }
 
 /** Client identifiers of the three applications; all different. */
@@ -91,7 +100,7 @@ const CLIENT_ID = /^[\x21-\x39\x3b-\x7e]{1,255}$/;
 export function createIdpSpec(
   publicUrl: string,
   clientIds: IdpClientIds,
-  { nativeRefreshTokens = false }: IdpSpecOptions = {},
+  { nativeRefreshTokens = false, webJwksUri }: IdpSpecOptions = {},
 ): IdpSpec {
   assertPublicUrl(publicUrl);
   assertClientIds(clientIds);
@@ -109,7 +118,10 @@ export function createIdpSpec(
       grantTypes: ['authorization_code', 'refresh_token'],
       redirectUris: [`${publicUrl}/callback`],
       postLogoutRedirectUris: [`${publicUrl}/logout`],
-      tokenEndpointAuthMethod: 'client_secret_basic',
+      backchannelLogoutUri: publicUrl + PATHS.backchannelLogout,
+      ...(webJwksUri === undefined
+        ? { tokenEndpointAuthMethod: 'client_secret_basic' }
+        : { tokenEndpointAuthMethod: 'private_key_jwt', jwksUri: webJwksUri }),
       pkce: 'optional',
       scopes: SCOPES,
     },

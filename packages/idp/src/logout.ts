@@ -73,8 +73,33 @@ async function endSession(context: RouteContext): Promise<void> {
     ]),
   );
   await session.destroy();
+  await tellApplications(context);
   context.cookies.set(provider.cookieName('session'), null, SESSION_COOKIE);
   provider.emit('end_session.success', context);
+}
+
+/**
+ * Tells every application that an ended session was used with, as the library does after its own page.
+ * One that cannot be reached changes nothing.
+ *
+ * @see [OIDC Back-Channel Logout 1.0 section 2.3](https://openid.net/specs/openid-connect-backchannel-1_0.html#RememberLoggedInRPs)
+ */
+async function tellApplications(context: RouteContext): Promise<void> {
+  const { provider, session } = context.oidc;
+  const { accountId, authorizations = {} } = session;
+  if (accountId === undefined) return;
+  await Promise.all(
+    Object.keys(authorizations).map(async (clientId) => {
+      const client = await provider.Client.find(clientId);
+      if (client?.backchannelLogoutUri === undefined) return;
+      const sid = session.sidFor(clientId);
+      await client.backchannelLogout(accountId, sid).then(
+        () => provider.emit('backchannel.success', context, client, accountId, sid),
+        (cause: unknown) =>
+          provider.emit('backchannel.error', context, cause, client, accountId, sid),
+      );
+    }),
+  );
 }
 
 /** Attributes of the session cookie; the same to set and to clear it. */

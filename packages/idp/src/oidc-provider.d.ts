@@ -17,6 +17,9 @@ declare module 'oidc-provider/lib/provider.js' {
     readonly clientAuthMethod: string;
     readonly redirectUris: readonly string[];
     readonly postLogoutRedirectUris?: readonly string[];
+    readonly backchannelLogoutUri?: string;
+    /** Tells the application; rejects when that fails. */
+    backchannelLogout(subject: string, sid: string | undefined): Promise<void>;
     grantTypeAllowed(grantType: string): boolean;
   }
 
@@ -43,6 +46,7 @@ declare module 'oidc-provider/lib/provider.js' {
       readonly postLogoutRedirectUri?: string;
     };
     grantIdFor(clientId: string): string | undefined;
+    sidFor(clientId: string): string | undefined;
     destroy(): Promise<void>;
   }
 
@@ -106,10 +110,10 @@ declare module 'oidc-provider/lib/provider.js' {
   export class Provider {
     constructor(issuer: string, configuration: Readonly<Record<string, unknown>>);
     readonly Client: {
+      find(clientId: string): Promise<Client | undefined>;
       readonly prototype: {
         redirectUriAllowed(this: Client, uri: string): boolean;
         postLogoutRedirectUriAllowed(this: Client, uri: string): boolean;
-        includeSid(): boolean;
       };
     };
     readonly Grant: {

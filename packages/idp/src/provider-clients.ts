@@ -16,7 +16,7 @@ export interface ClientSecrets {
 /**
  * Builds the registrations of a specification.
  *
- * @returns One metadata object for each application; `client_secret` only where it has one.
+ * @returns One metadata object for each application; `client_secret` or `jwks_uri` only where it has one.
  */
 export function buildClients(
   spec: IdpSpec,
@@ -30,17 +30,32 @@ export function buildClients(
     response_types: application.grantTypes.includes('authorization_code') ? ['code'] : [],
     redirect_uris: [...application.redirectUris],
     post_logout_redirect_uris: [...application.postLogoutRedirectUris],
+    ...backchannelOf(application),
     token_endpoint_auth_method: application.tokenEndpointAuthMethod,
     id_token_signed_response_alg: SIGNING_ALGORITHM,
     scope: application.scopes.join(' '),
-    ...secretOf(application, secrets),
+    ...credentialOf(application, secrets),
   }));
 }
 
-function secretOf(
-  { role }: IdpApplication,
+/** Asking for the `sid` also puts it into the application's id_tokens. */
+function backchannelOf({ backchannelLogoutUri }: IdpApplication): {
+  readonly backchannel_logout_uri?: string;
+  readonly backchannel_logout_session_required?: true;
+} {
+  return backchannelLogoutUri === undefined
+    ? {}
+    : {
+        backchannel_logout_uri: backchannelLogoutUri,
+        backchannel_logout_session_required: true,
+      };
+}
+
+function credentialOf(
+  { role, jwksUri }: IdpApplication,
   secrets: ClientSecrets,
-): { readonly client_secret?: string } {
+): { readonly client_secret?: string; readonly jwks_uri?: string } {
+  if (jwksUri !== undefined) return { jwks_uri: jwksUri };
   switch (role) {
     case 'web':
       return { client_secret: secrets.web };

@@ -10,10 +10,11 @@ import type { JWK } from 'jose';
 import { InvalidRequest } from 'oidc-provider/lib/helpers/errors.js';
 import { base, Prompt } from 'oidc-provider/lib/helpers/interaction_policy/index.js';
 import type { Account, Client, RouteContext, Token } from 'oidc-provider/lib/provider.js';
-import type { IdpSpec } from './idp-spec.ts';
+import { applicationsOf, type IdpSpec } from './idp-spec.ts';
 import { LOGOUT_FEATURE, SESSION_COOKIE } from './logout.ts';
 import type { MemoryStore } from './memory-adapter.ts';
 import { OFFLINE_ACCESS_PARAMETERS } from './offline-access.ts';
+import { createOutgoingFetch } from './outgoing-fetch.ts';
 import { buildClients, type ClientSecrets } from './provider-clients.ts';
 import { DEVICE_FLOW_FEATURE, renderError } from './provider-pages.ts';
 import { buildResourceIndicators } from './resource.ts';
@@ -30,6 +31,10 @@ export interface ProviderInputs {
   readonly users: readonly SeededUser[];
   readonly store: MemoryStore;
   readonly accessTokenTtlSeconds: number;
+  /** Whether an authorization request that was not pushed (RFC 9126) is refused. */
+  readonly requirePushedAuthorization: boolean;
+  /** The way out to registered applications. */
+  readonly fetch: typeof fetch;
 }
 
 const MINUTE = 60;
@@ -58,7 +63,9 @@ export function buildProviderConfiguration(
   return {
     adapter: (model: string) => store.adapterFor(model),
     clients: buildClients(spec, inputs.secrets),
-    clientAuthMethods: ['client_secret_basic', 'none'],
+    clientAuthMethods: [
+      ...new Set(applicationsOf(spec).map((application) => application.tokenEndpointAuthMethod)),
+    ],
     clientBasedCORS: () => false,
     clockTolerance: 5,
     cookies: {
@@ -103,24 +110,23 @@ export function buildProviderConfiguration(
         interactionPath(interaction.uid),
     },
     renderError,
-    fetch: refuseOutgoingRequest,
+    fetch: createOutgoingFetch(applicationsOf(spec), inputs.fetch),
     features: {
       backchannelLogout: { enabled: true },
       clientCredentials: { enabled: true },
       devInteractions: { enabled: false },
       deviceFlow: DEVICE_FLOW_FEATURE,
       dPoP: { enabled: false },
+      pushedAuthorizationRequests: {
+        enabled: true,
+        requirePushedAuthorizationRequests: inputs.requirePushedAuthorization,
+      },
       introspection: { enabled: true, allowedPolicy: mayIntrospect },
       resourceIndicators: buildResourceIndicators(spec, accessTokenTtlSeconds),
       revocation: { enabled: true, allowedPolicy: mayRevoke },
       rpInitiatedLogout: LOGOUT_FEATURE,
     },
   };
-}
-
-/** Nothing that is registered here is fetched from elsewhere, and nothing may become so unseen. */
-async function refuseOutgoingRequest(): Promise<never> {
-  throw new Error('the embedded IdP makes no requests');
 }
 
 /** Signing in and choosing an account are one page; `prompt=consent` is accepted and asks nothing. */

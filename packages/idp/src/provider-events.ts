@@ -5,7 +5,7 @@
  */
 
 import { OIDCProviderError } from 'oidc-provider/lib/helpers/errors.js';
-import type { Provider, RouteContext } from 'oidc-provider/lib/provider.js';
+import type { Client, Provider, RouteContext } from 'oidc-provider/lib/provider.js';
 import type { LogIdpEvent } from './log-event.ts';
 
 /** Events of the library that mean "a request was refused", by the name they are logged under. */
@@ -48,6 +48,12 @@ export function logProviderEvents(provider: Provider, log: LogIdpEvent): void {
   });
   provider.on('end_session.success', (context: RouteContext) => {
     log('idp.sign_out.succeeded', clientOf(context));
+  });
+  provider.on('backchannel.success', (_context: RouteContext, client: Client) => {
+    log('idp.backchannel_logout.delivered', { client_id: client.clientId });
+  });
+  provider.on('backchannel.error', (_context: RouteContext, error: Error, client: Client) => {
+    log('idp.backchannel_logout.failed', { client_id: client.clientId, error: error.name });
   });
   provider.on('server_error', (context: RouteContext, error: Error) => {
     log('idp.failed', { route: context.oidc.route, error: error.name });

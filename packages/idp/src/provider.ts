@@ -23,9 +23,6 @@ export function createProvider(issuer: string, inputs: ProviderInputs): Provider
   // The requirement registers one port, and clients listen on that one: compare byte for byte.
   prototype.redirectUriAllowed = isRegisteredRedirectUri;
   prototype.postLogoutRedirectUriAllowed = isRegisteredPostLogoutRedirectUri;
-  // Without a registered back-channel URI the library leaves `sid` out of the ID token. A session
-  // index that knows the `sid` is what makes a later back-channel logout possible.
-  prototype.includeSid = () => true;
 
   provider.use(leaveForm);
   provider.use(addPollInterval);

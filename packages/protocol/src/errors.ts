@@ -15,8 +15,10 @@ export type SallyportErrorCode =
   | 'SP_PORT_IN_USE'
   | 'SP_STATE_IN_USE'
   | 'SP_STORE_UNAVAILABLE'
+  | 'SP_STORE_UNSUITABLE'
   | 'SP_TOKEN_LOCK_TIMEOUT'
-  | 'SP_TOKEN_STORE_UNUSABLE';
+  | 'SP_TOKEN_STORE_UNUSABLE'
+  | 'SP_WORKER_FAILED';
 
 /** Construction options of {@link SallyportError}. */
 export interface SallyportErrorOptions {

@@ -38,6 +38,7 @@ describe('isOwnEndpoint', () => {
     '/auth/session',
     '/auth/account/',
     '/auth/account/x',
+    '/auth/signed-in/',
   ])('says so of %s', (path) => {
     expect(isOwnEndpoint(path)).toBe(true);
   });
@@ -46,6 +47,7 @@ describe('isOwnEndpoint', () => {
     '/',
     '',
     '/auth/account',
+    '/auth/signed-in',
     '/mexico',
     '/login-help',
     '/callbacks',

@@ -15,6 +15,12 @@ export const PATHS = {
   own: '/auth/',
   account: '/auth/account',
   session: '/auth/session',
+  /** Where a sign-in in a pop-up window ends. */
+  signedIn: '/auth/signed-in',
+  /** Where the IdP tells whose sessions it has ended (OpenID Connect Back-Channel Logout). */
+  backchannelLogout: '/auth/backchannel-logout',
+  /** The public keys of our own signatures (RFC 7517 section 5). */
+  jwks: '/auth/jwks',
   /** RFC 8414: the authorization server of bearer tokens. */
   authorizationServer: '/.well-known/oauth-authorization-server',
   /** OpenID Connect Discovery: the sign-in issuer. */
@@ -32,7 +38,7 @@ export const PATHS = {
  * @param path - A path without query, dot segments already resolved.
  */
 export function isOwnEndpoint(path: string): boolean {
-  if (path === PATHS.account) return false;
+  if (path === PATHS.account || path === PATHS.signedIn) return false;
   if (path.startsWith(PATHS.own) || path === '/auth') return true;
   return [PATHS.me, PATHS.login, PATHS.callback, PATHS.logout].some(
     (own) => path === own || path.startsWith(`${own}/`),

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { randomBytes } from 'node:crypto';
 import type { RouteMatcher } from '@sallyport/protocol';
 import type { Answer } from './answer/answer.ts';
 import type { BackendHeaderPolicy } from './answer/backend-headers.ts';
@@ -20,19 +21,23 @@ import type { MetadataOptions } from './metadata/rest-door.ts';
 import { describeFailure, type Log } from './observe/log.ts';
 import { createRouter } from './router.ts';
 import { KeyRing, type KeyRingSource } from './session/key-ring.ts';
+import { RenewalBudget } from './session/renewal-budget.ts';
+import { Renewals } from './session/renewals.ts';
 import { createCookieSettings } from './session/session-cookie.ts';
 import type { SessionStore } from './session/session-store.ts';
 import { type SessionLifetimes, Sessions } from './session/sessions.ts';
 import { Attempts } from './sign-in/attempt.ts';
 import { createClientAddress } from './sign-in/client-address.ts';
+import type { ClientKeys } from './sign-in/client-keys.ts';
 import { createRateLimit } from './sign-in/rate-limit.ts';
 import type { RelyingParty } from './sign-in/relying-party.ts';
-import type { AccessRules } from './verdict/access.ts';
+import { type AccessRules, selectAccessClaims } from './verdict/access.ts';
 import { type Check, createCheck } from './verdict/check.ts';
 import type { CheckRequest } from './verdict/check-request.ts';
 import { selectBearerHeaders } from './verdict/credential.ts';
 import { Generation } from './verdict/generation.ts';
 import { createSessionVerifier } from './verdict/session-verifier.ts';
+import { toUserRecord } from './verdict/user-record.ts';
 
 /** Settings and ports of {@link createAdminServer}. */
 export interface AdminServerOptions {
@@ -44,6 +49,8 @@ export interface AdminServerOptions {
   readonly trustedProxies: readonly string[];
   readonly cookie: { readonly sameSite: 'Lax' | 'None' | undefined; readonly domain: string };
   readonly lifetimes: SessionLifetimes;
+  /** How many renewals a second this process asks the IdP for, on average. */
+  readonly renewalsPerSecond: number;
   readonly bearer: {
     readonly httpAuthorizationHeader: string;
     readonly grpcAuthorizationHeader: string;
@@ -64,6 +71,8 @@ export interface AdminServerOptions {
   readonly store: SessionStore;
   readonly keyRing: KeyRingSource;
   readonly relyingParty: RelyingParty;
+  /** The web app's keys, to be published; absent where it proves itself by a secret. */
+  readonly clientKeys?: ClientKeys | undefined;
   readonly fetch: typeof fetch;
   readonly now: () => number;
   readonly schedule: Schedule;
@@ -96,9 +105,18 @@ export interface AdminServer {
 }
 
 const SWEEP_EVERY_MS = 60_000;
-const SWEEP_LIMIT = 500;
+/** What ended while no process ran does not wait for long. */
+const FIRST_SWEEP_MS = 3_000;
+/** Few at a time, because a request may have to wait for the end of it. */
+const SWEEP_LIMIT = 32;
+/** Between two parts of one sweep. */
+const SWEEP_AGAIN_MS = 50;
+/** More would only wait for each other at the IdP. */
+const RENEWALS_AT_ONCE = 16;
+/** Steps of {@link random}. */
+const RANDOM_STEPS = 2 ** 32;
 
-/** Puts the parts together. Starts nothing but a sweep of ended sessions once a minute. */
+/** Puts the parts together. Starts nothing but a sweep of ended sessions, after three seconds and then once a minute. */
 export function createAdminServer(options: AdminServerOptions): AdminServer {
   const { publicUrl, store, relyingParty, now, schedule, log } = options;
   const publicOrigin = publicUrl.origin;
@@ -131,21 +149,50 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
     onFailure: (issuer, cause) =>
       log('warn', 'issuer_unavailable', { issuer, failure: describeFailure(cause) }),
   });
+  const verifier = createSessionVerifier({
+    cookies,
+    sessions,
+    store,
+    ring,
+    generation,
+    access,
+    claimHeaders,
+    subjectPrefix: options.bearer.subjectPrefix,
+    now,
+    onOutage,
+  });
+  const renewals = new Renewals({
+    store,
+    ring,
+    tokens: relyingParty,
+    budget: new RenewalBudget({
+      now,
+      random,
+      perSecond: options.renewalsPerSecond,
+      atOnce: RENEWALS_AT_ONCE,
+    }),
+    limits: options.lifetimes,
+    keepClaims: (claims) => ({
+      user: toUserRecord(claims, claimHeaders, access().emailTrusted),
+      claims: selectAccessClaims(claims, access()),
+    }),
+    onSent: ({ id, principal }) =>
+      log('audit', 'session_renewing', {
+        session: id,
+        issuer: principal.issuer,
+        subject: principal.subject,
+      }),
+    now,
+    schedule,
+    random,
+    onChanged: (id) => verifier.forget(id),
+    log,
+  });
   const check = createCheck({
     publicOrigin,
     credentials: { sessionCookieName: cookies.sessionName, bearerHeaders },
-    sessions: createSessionVerifier({
-      cookies,
-      sessions,
-      store,
-      ring,
-      generation,
-      access,
-      claimHeaders,
-      subjectPrefix: options.bearer.subjectPrefix,
-      now,
-      onOutage,
-    }),
+    sessions: verifier,
+    renewals,
     bearer,
     onOutage,
   });
@@ -170,6 +217,7 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
       isProtectedPath: (path) => options.matchRoute(path, 'http').protected,
       log,
     },
+    clientKeys: options.clientKeys,
     clientAddress: createClientAddress(options.trustedProxies),
     countsAddresses: options.trustedProxies.length > 0,
     rateLimit: createRateLimit(options.rateLimitPerMinute, now),
@@ -185,7 +233,7 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
     router,
     log,
   });
-  let cancelSweep = schedule(SWEEP_EVERY_MS, sweep);
+  let cancelSweep = schedule(FIRST_SWEEP_MS, sweep);
 
   return {
     handler: (req, res) => {
@@ -221,13 +269,26 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
   };
 
   function sweep(): void {
-    store
-      .sweep(SWEEP_LIMIT)
-      .catch((cause: unknown) => log('warn', 'sweep_failed', { failure: describeFailure(cause) }))
-      .finally(() => {
-        cancelSweep = schedule(SWEEP_EVERY_MS, sweep);
-      });
+    void sweepAndGoOn();
   }
+
+  async function sweepAndGoOn(): Promise<void> {
+    const swept = await sweepOnce();
+    cancelSweep = schedule(swept < SWEEP_LIMIT ? SWEEP_EVERY_MS : SWEEP_AGAIN_MS, sweep);
+  }
+
+  async function sweepOnce(): Promise<number> {
+    try {
+      return await store.sweep(SWEEP_LIMIT);
+    } catch (cause) {
+      log('warn', 'sweep_failed', { failure: describeFailure(cause) });
+      return 0;
+    }
+  }
+}
+
+function random(): number {
+  return randomBytes(4).readUInt32BE() / RANDOM_STEPS;
 }
 
 /** What {@link createDisabledServer} needs. */

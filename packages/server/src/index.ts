@@ -26,13 +26,26 @@ export type { MetadataOptions } from './metadata/rest-door.ts';
 export type { Log, LogFields, LogLevel } from './observe/log.ts';
 export { describeFailure } from './observe/log.ts';
 export { createPinoLog, type LogThreshold } from './observe/pino-log.ts';
+export { nameBrowser } from './page/browser-name.ts';
 export { Html, html } from './page/html.ts';
 export { PAGE_THEME } from './page/page.ts';
+export { KeyRing } from './session/key-ring.ts';
 export { createKeyRingFile, rotateKeyRingFile } from './session/key-ring-file.ts';
 export {
   createLocalSessionStore,
   type LocalSessionStoreOptions,
 } from './session/local-session-store.ts';
+export { type OpenedPage, PrincipalSessions } from './session/principal-sessions.ts';
+export {
+  openRedisSessionStore,
+  type RedisSessionStoreOptions,
+} from './session/redis-session-store.ts';
+export { formatSessionId, parseSessionId } from './session/session-id.ts';
+export { type Session, sessionEnd } from './session/session-record.ts';
+export type { EndReason, SessionStore } from './session/session-store.ts';
+export type { ClientCredential } from './sign-in/client-authentication.ts';
+export { type ClientKey, parseClientKey } from './sign-in/client-key.ts';
+export { type ClientKeys, createClientKeys } from './sign-in/client-keys.ts';
 export {
   createRelyingParty,
   type RelyingPartyOptions,

@@ -15,18 +15,25 @@ import { createSessionStatus } from './doors/session-status.ts';
 import type { HttpHandler } from './listener/connections.ts';
 import { describeFailure, type Log } from './observe/log.ts';
 import type { FailureReason } from './page/failure-page.ts';
+import { PrincipalSessions } from './session/principal-sessions.ts';
+import { createAccount } from './sign-in/account.ts';
+import { createBackchannelLogout } from './sign-in/backchannel-logout.ts';
 import { createCallback } from './sign-in/callback.ts';
 import { addressBlock, type ClientAddress } from './sign-in/client-address.ts';
+import { type ClientKeys, createClientKeysEndpoint } from './sign-in/client-keys.ts';
 import { createLogin } from './sign-in/login.ts';
 import { createLogout } from './sign-in/logout.ts';
 import type { RateLimit } from './sign-in/rate-limit.ts';
 import type { SignInDependencies } from './sign-in/sign-in-dependencies.ts';
 import { type SignInRequest, showFailure } from './sign-in/sign-in-request.ts';
+import { createSignedIn } from './sign-in/signed-in.ts';
 
 /** What the routes are made from. */
 export interface RouterOptions {
   /** Absent when `useAuth` is false: none of the sign-in routes exists then. */
   readonly signIn: SignInDependencies | undefined;
+  /** The web app's keys; absent where it proves itself by a secret. */
+  readonly clientKeys?: ClientKeys | undefined;
   readonly clientAddress: ClientAddress;
   /** Whether a client address means anything: without trusted proxies everybody may share one. */
   readonly countsAddresses: boolean;
@@ -55,14 +62,19 @@ export function createRouter(options: RouterOptions): HttpHandler {
   });
 
   if (signIn !== undefined) {
+    const { store, ring, relyingParty } = signIn;
+    const { rateLimit, countsAddresses, now } = options;
+    const principalSessions = new PrincipalSessions({ store, ring, now });
     const endpoints = {
       [PATHS.login]: createLogin(signIn),
       [PATHS.callback]: createCallback(signIn),
       [PATHS.logout]: createLogout(signIn),
+      [PATHS.account]: createAccount({ ...signIn, principalSessions, now }),
+      [PATHS.signedIn]: createSignedIn(signIn),
     };
     for (const [path, endpoint] of Object.entries(endpoints)) {
       app.all(path, async (context) => {
-        const request = toSignInRequest(context);
+        const request = { ...toSignInRequest(context), body: context.env.incoming };
         const held = holdBack(request);
         if (held !== undefined) return fail(request, 'rate_limited', held);
         try {
@@ -72,6 +84,17 @@ export function createRouter(options: RouterOptions): HttpHandler {
         }
       });
     }
+    const backchannelLogout = createBackchannelLogout({
+      relyingParty,
+      store,
+      rateLimit,
+      countsAddresses,
+      log,
+      sessions: principalSessions,
+    });
+    app.all(PATHS.backchannelLogout, (context) =>
+      backchannelLogout({ ...toSignInRequest(context), body: context.env.incoming }),
+    );
     const sessionStatus = createSessionStatus({
       check: signIn.check,
       publicOrigin: signIn.redirects.publicOrigin,
@@ -81,6 +104,9 @@ export function createRouter(options: RouterOptions): HttpHandler {
       sessionStatus({ ...toSignInRequest(context), transport: 'http' }),
     );
   }
+
+  if (options.clientKeys !== undefined)
+    app.get(PATHS.jwks, createClientKeysEndpoint(options.clientKeys));
 
   app.notFound((context) =>
     context.json({ status: 404, title: 'No such route' }, 404, { 'cache-control': 'no-store' }),

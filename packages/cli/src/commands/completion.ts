@@ -13,6 +13,8 @@ interface Completion {
   readonly options: readonly CompletedOption[];
   /** Words its first argument may be. */
   readonly words: readonly string[];
+  /** Commands below it; their options are theirs alone. */
+  readonly commands: readonly Completion[];
 }
 
 interface CompletedOption {
@@ -49,7 +51,8 @@ function describeCommand(command: Command): Completion {
         })),
       { flag: '--help', description: 'display help for command', value: 'none' as const },
     ],
-    words: command.name() === 'completion' ? SHELLS : [],
+    words: command.name() === 'completion' ? SHELLS : command.commands.map((each) => each.name()),
+    commands: command.commands.map(describeCommand),
   };
 }
 
@@ -64,11 +67,13 @@ function readValue(
 }
 
 function bashScript(commands: readonly Completion[]): string {
-  const cases = commands.map(({ name, options, words }) => {
+  const all = withSubcommands(commands);
+  const groups = commands.filter((command) => command.commands.length > 0);
+  const cases = all.map(({ name, options, words }) => {
     const flags = [...words, ...options.map(({ flag }) => flag)].join(' ');
-    return `    ${name}) words=${quote(flags)} ;;`;
+    return `    ${quote(name)}) words=${quote(flags)} ;;`;
   });
-  const values = uniqueOptions(commands).flatMap(({ command, flag, value }) => {
+  const values = uniqueOptions(all).flatMap(({ command, flag, value }) => {
     if (value === 'none') return [];
     if (value === 'file') return [`    "${command} ${flag}") compopt -o default; return ;;`];
     if (value === 'text') return [`    "${command} ${flag}") return ;;`];
@@ -82,7 +87,13 @@ _sallyport() {
   for ((index = 1; index < COMP_CWORD; index++)); do
     case "\${COMP_WORDS[index]}" in
     -*) ;;
-    *) command="\${COMP_WORDS[index]}"; break ;;
+    *)
+      command="\${command:+$command }\${COMP_WORDS[index]}"
+      case "$command" in
+      ${groups.map(({ name }) => name).join('|')}) ;;
+      *) break ;;
+      esac
+      ;;
     esac
   done
   case "$command $previous" in
@@ -102,19 +113,11 @@ complete -F _sallyport sallyport
 }
 
 function zshScript(commands: readonly Completion[]): string {
-  const names = commands.map(({ name, description }) => quote(`${name}:${describe(description)}`));
-  const cases = commands.map(({ name, options, words }) => {
-    const specs = options.map(({ flag, description, value }) =>
-      quote(`${flag}[${describe(description)}]${zshValue(value)}`),
-    );
-    if (words.length > 0) specs.push(quote(`1:argument:(${words.join(' ')})`));
-    return `    ${name}) _arguments ${specs.join(' ')} ;;`;
-  });
   return `#compdef sallyport
 # zsh completion of sallyport: eval "$(sallyport completion zsh)"
 _sallyport() {
   local -a commands
-  commands=(${names.join(' ')})
+  commands=(${zshNames(commands)})
   if (( CURRENT == 2 )); then
     _describe command commands
     return
@@ -123,7 +126,7 @@ _sallyport() {
   shift words
   (( CURRENT-- ))
   case "$command" in
-${cases.join('\n')}
+${commands.map(zshCase).join('\n')}
   esac
 }
 if [[ "\${funcstack[1]}" = _sallyport ]]; then
@@ -134,6 +137,40 @@ fi
 `;
 }
 
+function zshCase(command: Completion): string {
+  const { name, words, commands } = command;
+  if (commands.length === 0) return `    ${name}) ${zshArguments(command, words)} ;;`;
+  const below = commands.map((each) => `      ${each.name}) ${zshArguments(each, each.words)} ;;`);
+  return `    ${name})
+      commands=(${zshNames(commands)})
+      if (( CURRENT == 2 )); then
+        _describe command commands
+        ${zshArguments(command, [])}
+        return
+      fi
+      command="\${words[2]}"
+      shift words
+      (( CURRENT-- ))
+      case "$command" in
+${below.join('\n')}
+      esac
+      ;;`;
+}
+
+function zshNames(commands: readonly Completion[]): string {
+  return commands
+    .map(({ name, description }) => quote(`${name}:${describe(description)}`))
+    .join(' ');
+}
+
+function zshArguments({ options }: Completion, words: readonly string[]): string {
+  const specs = options.map(({ flag, description, value }) =>
+    quote(`${flag}[${describe(description)}]${zshValue(value)}`),
+  );
+  if (words.length > 0) specs.push(quote(`1:argument:(${words.join(' ')})`));
+  return `_arguments ${specs.join(' ')}`;
+}
+
 function zshValue(value: CompletedOption['value']): string {
   if (value === 'none') return '';
   if (value === 'file') return ':path:_files';
@@ -141,25 +178,50 @@ function zshValue(value: CompletedOption['value']): string {
 }
 
 function fishScript(commands: readonly Completion[]): string {
-  const lines = commands.flatMap(({ name, description, options, words }) => [
-    `complete -c sallyport -f -n __fish_use_subcommand -a ${name} -d ${quoteFish(description)}`,
-    ...options.map(({ flag, description: meaning, value }) => {
-      const rest =
-        value === 'none'
-          ? ''
-          : value === 'file'
-            ? ' -r -F'
-            : ` -x${value === 'text' ? '' : ` -a ${quoteFish(value.join(' '))}`}`;
-      const files = rest.includes('-F') ? '' : ' -f';
-      return `complete -c sallyport${files} -n '__fish_seen_subcommand_from ${name}' -l ${flag.slice(2)} -d ${quoteFish(meaning)}${rest}`;
-    }),
-    ...(words.length === 0
-      ? []
-      : [
-          `complete -c sallyport -f -n '__fish_seen_subcommand_from ${name}' -a ${quoteFish(words.join(' '))}`,
-        ]),
-  ]);
+  const lines = commands.flatMap((command) => {
+    const { name, description, words, commands: below } = command;
+    const isSeen = `__fish_seen_subcommand_from ${name}`;
+    const isLast =
+      below.length === 0
+        ? isSeen
+        : `${isSeen}; and not __fish_seen_subcommand_from ${words.join(' ')}`;
+    return [
+      `complete -c sallyport -f -n __fish_use_subcommand -a ${name} -d ${quoteFish(description)}`,
+      ...below.map(
+        (each) =>
+          `complete -c sallyport -f -n ${quoteFish(isLast)} -a ${each.name} -d ${quoteFish(each.description)}`,
+      ),
+      ...fishOptions(command, isLast),
+      ...below.flatMap((each) =>
+        fishOptions(each, `${isSeen}; and __fish_seen_subcommand_from ${each.name}`),
+      ),
+      ...(words.length === 0 || below.length > 0
+        ? []
+        : [`complete -c sallyport -f -n '${isSeen}' -a ${quoteFish(words.join(' '))}`]),
+    ];
+  });
   return `# fish completion of sallyport: sallyport completion fish | source\n${lines.join('\n')}\n`;
+}
+
+function fishOptions({ options }: Completion, condition: string): string[] {
+  return options.map(({ flag, description, value }) => {
+    const rest =
+      value === 'none'
+        ? ''
+        : value === 'file'
+          ? ' -r -F'
+          : ` -x${value === 'text' ? '' : ` -a ${quoteFish(value.join(' '))}`}`;
+    const files = rest.includes('-F') ? '' : ' -f';
+    return `complete -c sallyport${files} -n ${quoteFish(condition)} -l ${flag.slice(2)} -d ${quoteFish(description)}${rest}`;
+  });
+}
+
+/** Each with those below it, which are named as they are written: `sessions list`. */
+function withSubcommands(commands: readonly Completion[]): readonly Completion[] {
+  return commands.flatMap((command) => [
+    command,
+    ...command.commands.map((below) => ({ ...below, name: `${command.name} ${below.name}` })),
+  ]);
 }
 
 function uniqueOptions(

@@ -7,11 +7,12 @@
 import { readFileSync } from 'node:fs';
 import {
   type ConfigProblem,
+  type ConfigSources,
   formatConfigProblem,
   type LoadedConfig,
   loadConfig,
 } from '@sallyport/config';
-import { type Result, refuse } from '@sallyport/protocol';
+import { accept, type Result, refuse } from '@sallyport/protocol';
 import type { Stdio } from '../stdio.ts';
 
 /** Options every command with a configuration has. */
@@ -24,18 +25,26 @@ export interface ConfigurationOptions {
 
 /** Reads file, environment and options. A file that cannot be read is a problem like any other. */
 export function readConfiguration(
-  { config: path, state, port, host }: ConfigurationOptions,
-  environment: Readonly<Record<string, string | undefined>>,
+  options: ConfigurationOptions,
+  environment: ConfigSources['env'],
 ): Result<LoadedConfig, readonly ConfigProblem[]> {
+  const sources = readSources(options, environment);
+  return sources.ok ? loadConfig(sources.value, 'serve') : sources;
+}
+
+/** Gathers file, environment and options; nothing is checked yet but that the file can be read. */
+export function readSources(
+  { config: path, state, port, host }: ConfigurationOptions,
+  env: ConfigSources['env'],
+): Result<ConfigSources, readonly ConfigProblem[]> {
   const flags = {
     ...(state === undefined ? {} : { stateDirectory: state }),
     ...(port === undefined ? {} : { 'listen.port': port }),
     ...(host === undefined ? {} : { 'listen.host': host }),
   };
-  if (path === undefined) return loadConfig({ env: environment, flags }, 'serve');
-  let text: string;
+  if (path === undefined) return accept({ env, flags });
   try {
-    text = readFileSync(path, 'utf8');
+    return accept({ file: { path, text: readFileSync(path, 'utf8') }, env, flags });
   } catch (error) {
     const found =
       error instanceof Error && 'code' in error ? String(error.code) : 'an unreadable file';
@@ -43,7 +52,6 @@ export function readConfiguration(
       { file: path, line: undefined, key: '--config', found, expected: 'a readable YAML file' },
     ]);
   }
-  return loadConfig({ file: { path, text }, env: environment, flags }, 'serve');
 }
 
 /** Writes every problem on a line of its own, or all of them as JSON. */

@@ -17,6 +17,7 @@ import { EXIT, type Stdio } from '../stdio.ts';
 import { announce } from '../up/announcement.ts';
 import { CLIENT_IDS, writeDeploymentFile } from '../up/deployment.ts';
 import { findFreePort } from '../up/free-port.ts';
+import { createPlaneFetch } from '../up/plane-fetch.ts';
 import { startAdmin } from '../up/start-admin.ts';
 import { lockState } from '../up/state-lock.ts';
 import { openTlsFiles } from '../up/tls-files.ts';
@@ -77,6 +78,7 @@ export async function up(options: UpOptions, stdio: Stdio): Promise<number> {
       clientIds: CLIENT_IDS,
       ...(options.signInAs === undefined ? {} : { signInAs: options.signInAs }),
       nativeRefreshTokens: options.cliRefreshTokens === true,
+      fetch: await createPlaneFetch(url, tls.caFile),
       log: (event, fields) => log('info', event, fields),
     });
     stops.push(() => idp.close());
@@ -90,7 +92,7 @@ export async function up(options: UpOptions, stdio: Stdio): Promise<number> {
       webClientSecretFile: idp.webClientSecretFile,
       stateDirectory,
     };
-    const admin = startAdmin(
+    const admin = await startAdmin(
       {
         deployment,
         idp,

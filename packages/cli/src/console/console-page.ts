@@ -1,10 +1,11 @@
 /**
- * The page behind the door: who is signed in, since when, for how long.
+ * The page behind the door: who is signed in, since when, for how long; and something to type into.
  *
  * @module
  */
 
 import { createHash } from 'node:crypto';
+import { PATHS } from '@sallyport/protocol';
 import { html, PAGE_THEME } from '@sallyport/server';
 
 /** What the page shows. Identity comes from the headers the gateway set. */
@@ -40,57 +41,19 @@ dt{color:var(--dim)}dd{margin:0}
 code{background:var(--code);border-radius:.3rem;padding:.1rem .35rem;font-size:.9em;-webkit-box-decoration-break:clone;box-decoration-break:clone}
 .dim{color:var(--dim)}.good{color:var(--good);font-weight:600}
 form{margin:0}
+nav{display:flex;flex-wrap:wrap;gap:.75rem 1.25rem;align-items:center}
+nav a{color:var(--text);font-weight:600;padding:.25rem 0}
+#banner{position:sticky;top:0;z-index:1}
+#banner p{display:flex;flex-wrap:wrap;gap:.5rem 1rem;align-items:center;justify-content:space-between;padding:.75rem 1.5rem;background:var(--card);border-bottom:.25rem solid var(--accent)}
+[hidden]{display:none!important}
+#note-hint{margin-top:.5rem}
+#banner span{flex:1 1 18rem}
+label{display:block;margin:0 0 .35rem;font-weight:600}
+textarea{display:block;width:100%;min-height:6rem;font:inherit;color:inherit;background:var(--ground);border:1px solid var(--field);border-radius:.5rem;padding:.6rem .75rem;resize:vertical}
 button,.act{display:inline-block;font:inherit;font-weight:600;border:0;border-radius:.5rem;padding:.5rem 1rem;background:var(--accent);color:var(--on-accent);cursor:pointer;text-decoration:none}
-button:focus-visible,a:focus-visible{outline:3px solid var(--accent);outline-offset:3px}
-@media (max-width:30rem){dl{grid-template-columns:1fr;gap:0}dd{margin-bottom:.6rem}header,main{padding:1rem}}
-@media (forced-colors:active){section,button,.act{border:1px solid CanvasText}}
-`;
-
-/** Served as its own file, so that the policy needs no exception for inline script. */
-export const CONSOLE_SCRIPT = `const write = (seconds) => {
-  const units = [[86400, 'd'], [3600, 'h'], [60, 'min'], [1, 's']];
-  const parts = [];
-  let rest = Math.max(0, Math.floor(seconds));
-  for (const [size, name] of units) {
-    const count = Math.floor(rest / size);
-    rest -= count * size;
-    if (count > 0) parts.push(count + ' ' + name);
-  }
-  return parts.slice(0, 2).join(' ') || '0 s';
-};
-const age = document.getElementById('age');
-const left = document.getElementById('left');
-let status;
-let readAt = 0;
-const show = () => {
-  if (!status) return;
-  const passed = (performance.now() - readAt) / 1000;
-  age.textContent = write(status.age + passed);
-  left.textContent = write(status.expires_in - passed);
-  if (status.expires_in - passed <= 0) void read();
-};
-const read = async () => {
-  const response = await fetch('/auth/session', { headers: { accept: 'application/json' } }).catch(() => undefined);
-  if (!response || !response.ok) return;
-  const answer = await response.json();
-  if (!answer.authenticated) {
-    status = undefined;
-    const here = location.pathname + location.search;
-    document.getElementById('again').href = '/login?redirect_url=' + encodeURIComponent(here);
-    document.getElementById('session').hidden = true;
-    document.getElementById('ended').hidden = false;
-    return;
-  }
-  status = answer;
-  readAt = performance.now();
-  show();
-};
-void read();
-setInterval(show, 1000);
-setInterval(read, 30000);
-// Timers of a tab in the background are slowed down: ask when somebody looks again.
-addEventListener('visibilitychange', () => { if (!document.hidden) void read(); });
-addEventListener('pageshow', (event) => { if (event.persisted) location.reload(); });
+button:focus-visible,a:focus-visible,textarea:focus-visible{outline:3px solid var(--accent);outline-offset:3px}
+@media (max-width:30rem){dl{grid-template-columns:1fr;gap:0}dd{margin-bottom:.6rem}header,main{padding:1rem}#banner p{padding:.75rem 1rem}}
+@media (forced-colors:active){section,button,.act,#banner p{border:1px solid CanvasText}}
 `;
 
 const STYLE_SOURCE = `'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`;
@@ -137,17 +100,24 @@ export function buildConsolePage(view: ConsoleView, idpOrigin: string): ConsoleP
 <script src="/console.js" defer></script>
 </head>
 <body>
-<header><strong>Sallyport console</strong><form method="post" action="/logout"><button type="submit">Sign out</button></form></header>
+<header><strong>Sallyport console</strong>
+<nav aria-label="Account"><a href="${PATHS.account}">Account</a><form method="post" action="${PATHS.logout}"><button type="submit">Sign out</button></form></nav></header>
+<div id="banner" role="alert"><p id="ended" hidden><span>Your session has ended. What you typed is still here.</span>
+<button class="again" type="button">Sign in again</button></p>
+<p id="other" hidden><span>You are signed in as somebody else now. What you typed belongs to the account of before.</span>
+<button class="again" type="button">Sign in with that account</button></p></div>
 <main>
 <section><h1>Hello, ${name || subject}</h1>
 <p>The gateway checked your session before it let you in. This page learns who you are, and sees neither your cookie nor a token.</p>
 <p class="dim">You asked for <code id="target">${target}</code></p></section>
 <section aria-labelledby="who"><h2 id="who">Who</h2>
 <dl><dt>Name</dt><dd>${name}</dd><dt>E-mail</dt><dd>${email}</dd><dt>Subject</dt><dd><code>${subject}</code></dd><dt>Issuer</dt><dd><code>${issuer}</code></dd></dl></section>
-<section aria-labelledby="how-long" aria-live="off"><h2 id="how-long">Session</h2>
-<dl id="session"><dt>Signed in for</dt><dd id="age">…</dd><dt>Time left if unused</dt><dd id="left" class="good">…</dd></dl>
-<div role="status"><p id="ended" hidden>Your session has ended. <a id="again" class="act" href="/login">Sign in again</a></p></div>
+<section id="session" aria-labelledby="how-long" aria-live="off"><h2 id="how-long">Session</h2>
+<dl><dt>Signed in for</dt><dd id="age">…</dd><dt>Time left if unused</dt><dd id="left" class="good">…</dd></dl>
 <noscript><p class="dim">Age and remaining time are shown with JavaScript switched on.</p></noscript></section>
+<section><label for="note">Note</label>
+<textarea id="note" rows="4" aria-describedby="note-hint"></textarea>
+<p class="dim" id="note-hint">It is kept nowhere but in this page, and stays when your session ends and you sign in again.</p></section>
 </main>
 </body>
 </html>

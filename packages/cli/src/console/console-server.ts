@@ -6,7 +6,8 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { IDENTITY_HEADERS, PATHS } from '@sallyport/protocol';
-import { buildConsolePage, CONSOLE_SCRIPT } from './console-page.ts';
+import { buildConsolePage } from './console-page.ts';
+import { CONSOLE_SCRIPT } from './console-script.ts';
 
 /**
  * Creates the listener. It trusts the identity headers, because only the gateway can reach it: it

@@ -10,6 +10,7 @@ import { SallyportError } from '@sallyport/protocol';
 import type { AdminServer, Log } from '@sallyport/server';
 import { openClientSecret } from '../client-secret.ts';
 import { createAdmin } from '../create-admin.ts';
+import { openSessionStore } from '../open-session-store.ts';
 import { createSystemPorts } from '../ports.ts';
 import { type Deployment, deploymentVariables } from './deployment.ts';
 
@@ -31,10 +32,10 @@ export interface AdminOfPlane {
  * @param stops - Gets what ends it.
  * @throws {SallyportError} `SP_CONFIG_INVALID`.
  */
-export function startAdmin(
+export async function startAdmin(
   { deployment, idp, log, gateway, clientScopes }: AdminOfPlane,
   stops: (() => void | Promise<void>)[],
-): AdminServer {
+): Promise<AdminServer> {
   const loaded = loadConfig(
     {
       env: deploymentVariables(deployment),
@@ -49,10 +50,12 @@ export function startAdmin(
   if (!loaded.ok) throw unusable(loaded.error);
   const secret = openClientSecret(idp.webClientSecretFile, log);
   if (!secret.ok) throw unusable([secret.error]);
+  const ports = createSystemPorts(log);
   const admin = createAdmin(
     loaded.value.config,
-    () => secret.value.current(),
-    createSystemPorts(log),
+    await openSessionStore(loaded.value.config, ports),
+    { method: 'client_secret', secret: () => secret.value.current() },
+    ports,
   );
   stops.push(() => {
     admin.close();

@@ -60,7 +60,9 @@ describe('idpQueryParameter', () => {
   });
 
   it.each([
-    ...'redirect_url redirect_uri prompt client_id State nonce code_challenge request'.split(' '),
+    ...'redirect_url redirect_uri prompt mode account client_id State nonce code_challenge request'.split(
+      ' ',
+    ),
     ...'scope response_type a&b a=b __proto__ 1 ü'.split(' '),
     'a b',
     '',

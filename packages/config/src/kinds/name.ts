@@ -37,6 +37,7 @@ const NEEDED_HEADERS: ReadonlySet<string> = new Set([
 
 /** Query parameters of `/login`, `/callback` and of the authorization request (RFC 6749, RFC 7636, OIDC Core). */
 const TAKEN_PARAMETERS: ReadonlySet<string> = new Set([
+  'account',
   'acr_values',
   'audience',
   'claims',
@@ -56,6 +57,7 @@ const TAKEN_PARAMETERS: ReadonlySet<string> = new Set([
   'iss',
   'login_hint',
   'max_age',
+  'mode',
   'nonce',
   'post_logout_redirect_uri',
   'prompt',
@@ -163,6 +165,23 @@ export const addressRangeKind: Kind<string> = textKind({
       rest.length === 0 &&
       (prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits));
     return isRange ? accept(text) : wrong(ADDRESS_RANGE);
+  },
+});
+
+const SERVER_ADDRESS = 'an address such as redis.example.com:6379';
+
+/** Host and port of a server that is connected to; an IPv6 address stands in brackets. */
+export const serverAddressKind: Kind<string> = textKind({
+  name: 'address',
+  expected: SERVER_ADDRESS,
+  check: (text) => {
+    const [, host = '', port = ''] =
+      /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?):(\d{1,5})$/.exec(text) ??
+      [];
+    const isHost = host.startsWith('[') ? isIP(host.slice(1, -1)) === 6 : host !== '';
+    return isHost && Number(port) >= 1 && Number(port) <= 65_535
+      ? accept(text)
+      : wrong(SERVER_ADDRESS);
   },
 });
 

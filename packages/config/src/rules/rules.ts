@@ -11,6 +11,7 @@ import {
   REQUIRED_SCOPES_RULE,
   SUBJECT_PREFIX_RULE,
 } from './bearer.ts';
+import { CLIENT_CREDENTIAL_RULE } from './client-authentication.ts';
 import { COOKIE_DOMAIN_RULE, SAME_SITE_RULE } from './cookie.ts';
 import {
   CLAIM_HEADERS_RULE,
@@ -19,6 +20,7 @@ import {
   STRIPPED_BEARER_RULE,
 } from './headers.ts';
 import { OPENID_SCOPE_RULE, PUBLIC_ISSUER_RULE } from './identity-provider.ts';
+import { REDIS_CREDENTIAL_RULE, REDIS_MODE_RULE, REDIS_TLS_RULE } from './redis.ts';
 import type { Rule } from './rule.ts';
 import {
   CLIENT_SECRET_RULE,
@@ -38,6 +40,7 @@ export const RULES: readonly Rule[] = [
   STRIPPED_BEARER_RULE,
   OPENID_SCOPE_RULE,
   PUBLIC_ISSUER_RULE,
+  CLIENT_CREDENTIAL_RULE,
   DISTINCT_ISSUERS_RULE,
   SUBJECT_PREFIX_RULE,
   INTERACTIVE_AUDIENCE_RULE,
@@ -48,6 +51,9 @@ export const RULES: readonly Rule[] = [
   STAND_IN_RULE,
   SWITCHED_OFF_RULE,
   LIFETIME_RULE,
+  REDIS_MODE_RULE,
+  REDIS_CREDENTIAL_RULE,
+  REDIS_TLS_RULE,
   REDIRECT_URL_RULE,
   TRUSTED_PROXIES_RULE,
 ];

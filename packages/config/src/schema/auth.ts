@@ -5,7 +5,7 @@
  */
 
 import { DEFAULT_AUTHORIZATION_HEADER } from '@sallyport/protocol';
-import type { AuthConfig } from '../config.ts';
+import type { AuthConfig, ClientAuthenticationMethod, PushedAuthorization } from '../config.ts';
 import { enumKind, listKind } from '../kinds/kind.ts';
 import { bearerHeaderKind, domainKind, queryParameterKind } from '../kinds/name.ts';
 import {
@@ -116,12 +116,30 @@ export const AUTH_SCHEMA: SchemaOf<AuthConfig> = {
         variable: 'OIDC_CLIENT_ID',
         meaning: 'Client ID of the web app.',
       },
+      clientAuthentication: {
+        kind: enumKind<ClientAuthenticationMethod>(['client_secret', 'private_key_jwt']),
+        fallback: 'client_secret',
+        meaning:
+          'How the web app proves itself to the identity provider: by the secret in `clientSecretFile`, or by assertions signed with the key in `privateKeyLocation` (RFC 7523), which then needs no secret.',
+      },
       clientSecretFile: {
         kind: pathKind,
         fallback: '/etc/secrets/oidc_client_secret',
         variable: 'OIDC_CLIENT_SECRET_FILE',
         meaning:
           "File that holds the web app's client secret: key `oidc_client_secret` of the secret `core-admin-secrets`. Read again when it changes.",
+      },
+      privateKeyLocation: {
+        kind: orEmpty(pathKind),
+        fallback: '',
+        meaning:
+          "File that holds the web app's private key, as PEM (PKCS#8) or JWK: RSA of 2048 bits or more, P-256 or Ed25519. Needed with `private_key_jwt`, and only then. Read again when it changes; the public half is served at `/auth/jwks`.",
+      },
+      pushedAuthorization: {
+        kind: enumKind<PushedAuthorization>(['auto', 'always', 'never']),
+        fallback: 'auto',
+        meaning:
+          'Whether the parameters of a sign-in go to the identity provider directly instead of through the browser (RFC 9126). `auto`: when its metadata requires that.',
       },
       scopes: {
         kind: listKind(scopeKind, 'scopes'),

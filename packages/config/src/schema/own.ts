@@ -1,5 +1,5 @@
 /**
- * Schema of Sallyport's own keys, and of `server.security`.
+ * Schema of Sallyport's own keys, and of `server`.
  *
  * @module
  */
@@ -10,12 +10,13 @@ import { addressRangeKind, domainKind, listenHostKind, strippedHeaderKind } from
 import { claimNameKind, clientIdKind, durationKind, pathKind, textKind } from '../kinds/text.ts';
 import { originKind } from '../kinds/url.ts';
 import { BEARER_SCHEMA } from './bearer.ts';
+import { REDIS_SCHEMA } from './redis.ts';
 import type { SchemaOf } from './setting.ts';
 
 const SHORTEST = '1m';
 const LONGEST = '365d';
 
-/** Schema of Sallyport's own keys, and of `server.security`. */
+/** Schema of Sallyport's own keys, and of `server`. */
 export const OWN_SCHEMA: SchemaOf<
   Omit<Config, 'admin' | 'auth' | 'executions' | 'secrets' | 'union' | 'unionAuth'>
 > = {
@@ -28,6 +29,13 @@ export const OWN_SCHEMA: SchemaOf<
       'Origin under which browsers reach the platform. Never taken from a request: it decides the redirect URI, the cookie prefix and the audience of tokens. Plain http only on `localhost`, `127.0.0.1` and `[::1]`.',
   },
   server: {
+    workers: {
+      kind: integerKind(1, 64),
+      fallback: 1,
+      variable: 'SALLYPORT_WORKERS',
+      meaning:
+        'Processes that answer requests, on one port and with the same sessions. With more than one, a further process starts them, replaces one that ended, and answers nothing itself.',
+    },
     security: {
       useAuth: {
         kind: booleanKind,
@@ -71,11 +79,10 @@ export const OWN_SCHEMA: SchemaOf<
   },
   session: {
     store: {
-      kind: enumKind(['local'], {
-        redis: 'a store shared by several replicas is not supported yet',
-      }),
+      kind: enumKind(['local', 'redis']),
       fallback: 'local',
-      meaning: 'Where sessions are kept. `local`: a database file in `stateDirectory`.',
+      meaning:
+        'Where sessions are kept. `local`: a database file in `stateDirectory`, for one machine. `redis`: a Redis deployment that several replicas share, see `session.redis`.',
     },
     idleTimeout: {
       kind: durationKind(SHORTEST, LONGEST),
@@ -93,6 +100,24 @@ export const OWN_SCHEMA: SchemaOf<
       meaning:
         'The idle timeout of a session for which the identity provider gave no refresh token.',
     },
+    revalidateAfter: {
+      kind: durationKind(SHORTEST, LONGEST),
+      fallback: 600_000,
+      meaning:
+        'Within this time, and at most the life of its access token, the identity provider is asked again whether a session still stands. Whoever was shut out there is shut out here after it.',
+    },
+    renewalGrace: {
+      kind: durationKind(SHORTEST, LONGEST),
+      fallback: 300_000,
+      meaning:
+        'For so long beyond `revalidateAfter` sessions count while the identity provider does not answer. After that they are undecided (503), and not signed out.',
+    },
+    renewalsPerSecond: {
+      kind: integerKind(1, 1_000),
+      fallback: 20,
+      meaning:
+        'How many renewals a second one process asks the identity provider for, on average. What exceeds it waits, or is spread.',
+    },
     keyRingFile: {
       kind: pathKind,
       fallback: '',
@@ -103,6 +128,7 @@ export const OWN_SCHEMA: SchemaOf<
       },
       meaning: 'File of the keys that seal sessions. Read again when it changes.',
     },
+    redis: REDIS_SCHEMA,
   },
   bearer: BEARER_SCHEMA,
   access: {
@@ -171,7 +197,7 @@ export const OWN_SCHEMA: SchemaOf<
       kind: integerKind(1, 100_000),
       fallback: 600,
       meaning:
-        'Requests a minute to `/login`, `/callback` and `/logout` from one address (only with `trustedProxies`) and with one session cookie; more are answered with 429. A sign-in takes two.',
+        'Requests a minute to `/login`, `/callback` and `/logout` from one address (only with `trustedProxies`) and with one session cookie; more are answered with 429. A sign-in takes two. At `/auth/backchannel-logout` as many that are not valid. Each of `server.workers` counts by itself.',
     },
   },
 };

@@ -32,6 +32,8 @@ export interface RunningIdp {
   readonly stateDirectory: string;
   /** Lines of all log events so far. */
   readonly events: string[];
+  /** Logout tokens that the web application was sent, by address. */
+  readonly logouts: { readonly url: string; readonly token: string }[];
   close(): Promise<void>;
 }
 
@@ -44,6 +46,10 @@ export async function startIdp(
     readonly nativeRefreshTokens?: boolean;
     readonly refreshTokenLeewaySeconds?: number;
     readonly accessTokenTtlSeconds?: number;
+    readonly webJwksUri?: string;
+    readonly requirePushedAuthorization?: boolean;
+    /** What the web application answers to a logout token; 200 when absent. */
+    readonly answerLogout?: () => Promise<Response>;
   } = {},
 ): Promise<RunningIdp> {
   const created =
@@ -62,11 +68,20 @@ export async function startIdp(
     if (created !== undefined) await rm(created, { recursive: true, force: true });
   };
   const events: string[] = [];
+  const logouts: RunningIdp['logouts'] = [];
+  const { answerLogout = async () => new Response(null) } = options;
+  const reach: typeof fetch = async (input, init) => {
+    if (init?.method !== 'POST' || !(init.body instanceof URLSearchParams))
+      return fetch(input, init);
+    logouts.push({ url: new Request(input).url, token: init.body.get('logout_token') ?? '' });
+    return answerLogout();
+  };
   try {
     const idp = await createEmbeddedIdp({
       issuer,
       publicUrl: PUBLIC_URL,
       clientIds: CLIENT_IDS,
+      fetch: reach,
       log: (event, fields) => events.push(`${event} ${JSON.stringify(fields)}`),
       ...options,
       stateDirectory,
@@ -76,7 +91,7 @@ export async function startIdp(
       idp.close();
       await stop();
     };
-    return { idp, issuer, stateDirectory, events, close };
+    return { idp, issuer, stateDirectory, events, logouts, close };
   } catch (cause) {
     await stop();
     throw cause;

@@ -25,6 +25,11 @@ const STATUS_OF_REASON: Readonly<Record<RefusalReason, 401 | 403>> = {
   no_credential: 401,
   session_unknown: 401,
   session_expired: 401,
+  signed_out: 401,
+  session_replaced: 401,
+  session_revoked: 401,
+  renewal_refused: 401,
+  renewal_lost: 401,
   ambiguous_credentials: 401,
   bearer_not_accepted: 401,
   insufficient_scope: 403,
@@ -42,8 +47,9 @@ const UNDECIDED: Undecided = {
   retryAfterSeconds: 7,
 };
 const ISSUER_DOWN: Undecided = { ...UNDECIDED, reason: 'issuer_unavailable' };
+const RENEWAL_DOWN: Undecided = { ...UNDECIDED, reason: 'renewal_unavailable' };
 const EVERY_DENIAL = KINDS.flatMap((kind) =>
-  [...REFUSALS, UNDECIDED, ISSUER_DOWN].map(
+  [...REFUSALS, UNDECIDED, ISSUER_DOWN, RENEWAL_DOWN].map(
     (verdict): [CallerKind, string, Refused | Undecided] => [kind, verdict.reason, verdict],
   ),
 );
@@ -52,7 +58,7 @@ function createAdmitted(setCookie?: string): Admitted {
   const { principal, claims } = ADA_SIGNS_IN;
   const identity = prepareIdentity({ principal, user: ADA, claims }, ['groups']);
   if (identity === 'claims_overflow') throw new Error(identity);
-  return { outcome: 'admitted', identity, session: undefined, setCookie };
+  return { outcome: 'admitted', identity, session: undefined, setCookie, renewal: undefined };
 }
 
 function callerOf(kind: CallerKind, more: Partial<Caller> = {}): Caller {

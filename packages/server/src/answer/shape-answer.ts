@@ -37,6 +37,11 @@ const TITLES: Readonly<Record<RefusalReason | UndecidedReason, string>> = {
   no_credential: 'Sign in first',
   session_unknown: 'This session is not known',
   session_expired: 'This session has ended',
+  signed_out: 'This session was signed out',
+  session_replaced: 'This session was replaced by a new sign-in',
+  session_revoked: 'This session was ended',
+  renewal_refused: 'The identity provider no longer confirms this session',
+  renewal_lost: 'This session could not be renewed',
   ambiguous_credentials: 'More than one credential was sent',
   bearer_not_accepted: 'This bearer token is not accepted',
   insufficient_scope: 'This bearer token lacks a scope',
@@ -44,6 +49,7 @@ const TITLES: Readonly<Record<RefusalReason | UndecidedReason, string>> = {
   not_allowed: 'This account may not enter',
   store_unavailable: 'Sessions cannot be read at the moment',
   issuer_unavailable: 'Bearer tokens cannot be verified at the moment',
+  renewal_unavailable: 'The identity provider cannot be asked about this session at the moment',
 };
 
 /**
@@ -103,7 +109,12 @@ function subrequestLoginUrl(publicOrigin: string, target: string): string {
   return url.length <= LOGIN_URL_MAX_LENGTH ? url : publicOrigin + PATHS.login;
 }
 
-function shapeDenial(verdict: Refused | Undecided, caller: Caller, publicOrigin: string): Denial {
+/** The part of {@link shapeAnswer} for whoever may not enter. */
+export function shapeDenial(
+  verdict: Refused | Undecided,
+  caller: Caller,
+  publicOrigin: string,
+): Denial {
   const status = statusOf(verdict);
   if (caller.kind === 'navigation' && !BEARER_REASONS.has(verdict.reason)) {
     if (status === 401) {
@@ -165,7 +176,9 @@ function denialPage(
   publicOrigin: string,
 ): Denial {
   const reason: FailureReason =
-    verdict.reason === 'cross_site' || verdict.reason === 'not_allowed'
+    verdict.reason === 'cross_site' ||
+    verdict.reason === 'not_allowed' ||
+    verdict.reason === 'renewal_unavailable'
       ? verdict.reason
       : 'store_unavailable';
   const account =

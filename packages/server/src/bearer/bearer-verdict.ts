@@ -55,5 +55,11 @@ export function decideVerified(
   const parts = { principal, user, claims: selectAccessClaims(claims, rules) };
   const identity = prepareIdentity(parts, claimHeaders, settings.subjectPrefix);
   if (identity === 'claims_overflow') return { outcome: 'refused', reason: 'not_allowed', user };
-  return { outcome: 'admitted', identity, session: undefined, setCookie: undefined };
+  return {
+    outcome: 'admitted',
+    identity,
+    session: undefined,
+    setCookie: undefined,
+    renewal: undefined,
+  };
 }

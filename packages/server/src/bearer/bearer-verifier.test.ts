@@ -39,6 +39,7 @@ describe('an honest access token', () => {
       outcome: 'admitted',
       session: undefined,
       setCookie: undefined,
+      renewal: undefined,
       identity: {
         principal: { issuer: ISSUER, subject: 'ada', kind: 'user' },
         user: { subject: 'ada' },

@@ -7,15 +7,16 @@
 import type { KeyObject } from 'node:crypto';
 import { SallyportError } from '@sallyport/protocol';
 import { KeptMetadata, type Schedule } from '../issuer/idp-metadata.ts';
-import { fetchJwksUri, type IssuerFetch } from './issuer-metadata.ts';
+import type { IssuerFetch } from './issuer-metadata.ts';
 import { type KeySet, parseKeySet } from './key-set.ts';
 
 /** Dependencies of {@link IssuerKeys}. */
 export interface IssuerKeysOptions {
-  readonly issuer: string;
-  /** Empty for the registered places. */
-  readonly metadataUrl: string;
+  /** Finds the address of the key set. @throws When the issuer is down or answers nonsense. */
+  readonly locate: () => Promise<string>;
   readonly fetch: IssuerFetch;
+  /** What the keys are for, in the words of an error: `idp:bearer`. */
+  readonly component: string;
   readonly now: () => number;
   readonly schedule: Schedule;
   /** Told when a key that was there is not any more: what it verified counts for nothing now. */
@@ -103,23 +104,23 @@ export class IssuerKeys {
   }
 
   async #fetch(): Promise<FetchedKeys> {
-    const { issuer, metadataUrl, fetch, now } = this.#options;
+    const { locate, fetch, now } = this.#options;
     this.#attemptedAt = now();
     this.#inFlight += 1;
     try {
-      const uri = await fetchJwksUri(issuer, metadataUrl, fetch);
-      const response = await fetch(uri, { headers: { accept: 'application/json' } });
+      const response = await fetch(await locate(), { headers: { accept: 'application/json' } });
       if (response.status !== 200)
-        throw misbehaved(`the key set was answered with status ${response.status}`);
+        throw this.#misbehaved(`the key set was answered with status ${response.status}`);
       const parsed = parseKeySet(await response.text());
-      if (!parsed.ok) throw misbehaved(`the key set cannot be used: ${parsed.error}`);
+      if (!parsed.ok) throw this.#misbehaved(`the key set cannot be used: ${parsed.error}`);
       return { keys: parsed.value, fetchedAt: now() };
     } finally {
       this.#inFlight -= 1;
     }
   }
-}
 
-function misbehaved(detail: string): SallyportError {
-  return new SallyportError('SP_IDP_PROTOCOL', { component: 'idp:bearer', detail });
+  #misbehaved(detail: string): SallyportError {
+    const { component } = this.#options;
+    return new SallyportError('SP_IDP_PROTOCOL', { component, detail });
+  }
 }

@@ -13,8 +13,9 @@ import {
 } from './access-token.ts';
 import type { BearerSettings, IssuerSettings } from './bearer-settings.ts';
 import { IssuerKeys, type IssuerKeysOptions } from './issuer-keys.ts';
+import { fetchJwksUri } from './issuer-metadata.ts';
 import { type Jwt, type JwtProblem, parseJwt } from './jwt.ts';
-import { verifySignature } from './signature.ts';
+import { type SignatureResult, verifyJwtSignature } from './jwt-signature.ts';
 import type { JsonObject } from './strict-json.ts';
 
 /** Why a token is not accepted. Stable: a field of the log. */
@@ -90,8 +91,8 @@ export function createJwtVerifier(options: JwtVerifierOptions): {
       algorithms: new Set(issuer.algorithms),
       keys: new IssuerKeys({
         ...options,
-        issuer: issuer.issuer,
-        metadataUrl: issuer.metadataUrl,
+        component: 'idp:bearer',
+        locate: () => fetchJwksUri(issuer.issuer, issuer.metadataUrl, options.fetch),
         onFailure: (cause) => onFailure(issuer.issuer, cause),
         onLoaded: ({ ignored }) => onKeysLoaded(issuer.issuer, ignored),
       }),
@@ -110,39 +111,19 @@ export function createJwtVerifier(options: JwtVerifierOptions): {
     const problem = findClaimsProblem(jwt.claims, policy, now() / 1_000);
     if (problem !== undefined) return refused(problem);
 
-    const first = trySignature(keys, jwt);
-    if (first === 'verified') return conclude(first);
-    // Also after a bad signature: the issuer may have put another key under the same id.
-    const renewed = keys.renew();
-    return renewed === undefined
-      ? conclude(first)
-      : renewed.then(() => conclude(trySignature(keys, jwt)));
+    const result = verifyJwtSignature(keys, jwt);
+    return result instanceof Promise ? result.then(conclude) : conclude(result);
 
     function conclude(result: SignatureResult): Verification {
       switch (result) {
         case 'verified':
           return { outcome: 'verified', settings: policy.settings, claims: jwt.claims };
-        case 'no_key_set':
+        case 'undecided':
           return { outcome: 'undecided', issuer: policy.settings.issuer };
         case 'unknown_key':
-          return keys.isOutdated
-            ? { outcome: 'undecided', issuer: policy.settings.issuer }
-            : refused('unknown_key');
         case 'signature':
-          return refused('signature');
+          return refused(result);
       }
     }
   }
-}
-
-type SignatureResult = 'verified' | 'no_key_set' | 'unknown_key' | 'signature';
-
-function trySignature(keys: IssuerKeys, jwt: Jwt): SignatureResult {
-  const { keyId, algorithm, signingInput, signature } = jwt;
-  const candidates = keys.select(keyId, algorithm);
-  if (candidates === undefined) return 'no_key_set';
-  if (candidates.length === 0) return 'unknown_key';
-  return candidates.some((key) => verifySignature(algorithm, key, signingInput, signature))
-    ? 'verified'
-    : 'signature';
 }

@@ -26,8 +26,8 @@ function createIdentity(groups = 'engineers'): Identity | 'claims_overflow' {
 
 function admit(identity = createIdentity(), setCookie?: string): Admitted {
   if (identity === 'claims_overflow') throw new Error(identity);
-  const session = { id: 1, createdAt: NOON, endsAt: NOON, absoluteEnd: NOON };
-  return { outcome: 'admitted', identity, session, setCookie };
+  const session = { id: 1, generation: 1, createdAt: NOON, endsAt: NOON, absoluteEnd: NOON };
+  return { outcome: 'admitted', identity, session, setCookie, renewal: undefined };
 }
 
 /** The door in front of a router that answers 418, on a free port. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { digestAccount } from '../session/account-digest.ts';
 import { Clock, NOON } from '../testing/clock.ts';
 import { ADA, ADA_SIGNS_IN } from '../testing/people.ts';
 import type { CheckRequest } from '../verdict/check-request.ts';
@@ -14,38 +15,67 @@ function admit(more: Partial<Admitted> = {}): Admitted {
   if (identity === 'claims_overflow') throw new Error(identity);
   const session = {
     id: 1,
+    generation: 1,
     createdAt: NOON - 90_500,
     endsAt: NOON + 60_999,
     absoluteEnd: NOON + 999_999,
   };
-  return { outcome: 'admitted', identity, session, setCookie: undefined, ...more };
+  return {
+    outcome: 'admitted',
+    identity,
+    session,
+    setCookie: undefined,
+    renewal: undefined,
+    ...more,
+  };
 }
 
 async function ask(verdict: Verdict) {
+  const asked: CheckRequest[] = [];
   const status = createSessionStatus({
-    check: () => verdict,
+    check: (request) => {
+      asked.push(request);
+      return verdict;
+    },
     publicOrigin: 'https://flow.example',
     now: new Clock().now,
   });
   const response = await status(REQUEST);
   expect(response.headers.get('cache-control')).toBe('no-store');
   expect(response.headers.get('x-accel-expires')).toBe('0');
-  return { status: response.status, headers: response.headers, body: await response.text() };
+  const body = await response.text();
+  return { status: response.status, headers: response.headers, body, asked };
 }
 
 describe('GET /auth/session', () => {
   it('tells age and remaining time of a session in whole seconds, and nothing of who it is', async () => {
     const { status, headers, body } = await ask(admit());
     expect(status).toBe(200);
-    expect(JSON.parse(body)).toEqual({ authenticated: true, age: 90, expires_in: 60 });
-    expect(headers.get('set-cookie')).toBeNull();
+    expect(JSON.parse(body)).toEqual({
+      authenticated: true,
+      age: 90,
+      expires_in: 60,
+      account: digestAccount(ADA_SIGNS_IN.principal),
+      login_url: 'https://flow.example/login',
+    });
+    for (const known of [ADA.subject, ADA.email, ADA.name, ADA_SIGNS_IN.principal.issuer])
+      expect(body).not.toContain(known);
     expect([...headers.keys()].filter((name) => name.startsWith('x-user-'))).toEqual([]);
   });
 
-  it('slides the cookie when it is time to', async () => {
-    expect((await ask(admit({ setCookie: 'name=value' }))).headers.get('set-cookie')).toBe(
-      'name=value',
-    );
+  it('tells two people apart by "account", and one from nobody', async () => {
+    const accountOf = async (more: Partial<Admitted>) =>
+      (JSON.parse((await ask(admit(more))).body) as { account?: string }).account;
+    const { identity } = admit();
+    const grace = { ...identity, principal: { ...identity.principal, subject: 'grace' } };
+    expect(await accountOf({})).toBe(await accountOf({}));
+    expect(await accountOf({ identity: grace })).not.toBe(await accountOf({}));
+  });
+
+  it('asks without using the session, and slides no cookie', async () => {
+    const { asked, headers } = await ask(admit({ setCookie: 'name=value' }));
+    expect(asked).toEqual([{ ...REQUEST, isPassive: true }]);
+    expect(headers.get('set-cookie')).toBeNull();
   });
 
   it.each([

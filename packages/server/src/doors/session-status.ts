@@ -1,10 +1,11 @@
 /**
- * `GET /auth/session`: tells a page of ours whether somebody is signed in, and for how long.
+ * `GET /auth/session`: tells a page of ours whether somebody is signed in, who worked there, and for how long.
  *
  * @module
  */
 
 import { PATHS } from '@sallyport/protocol';
+import { digestAccount } from '../session/account-digest.ts';
 import type { Check } from '../verdict/check.ts';
 import type { CheckRequest } from '../verdict/check-request.ts';
 
@@ -17,9 +18,11 @@ export interface SessionStatusOptions {
 
 /**
  * Creates the endpoint. Always 200 when it can tell, so that a page may ask without an error in its
- * console; 503 when nobody can. Holds no token and no identity beyond what the page was served with.
+ * console; 503 when nobody can. Holds no token and no identity: `account` only tells two people apart.
+ * Asking is no use of the session, and slides neither its idle time nor its cookie.
  *
- * @returns JSON: `authenticated`; with a session `age` and `expires_in` in seconds; else `login_url`.
+ * @returns JSON: `authenticated` and `login_url`; with a session `age` and `expires_in` in seconds, and
+ *   `account`.
  */
 export function createSessionStatus({
   check,
@@ -27,7 +30,7 @@ export function createSessionStatus({
   now,
 }: SessionStatusOptions): (request: CheckRequest) => Promise<Response> {
   return async function sessionStatus(request) {
-    const verdict = await check(request);
+    const verdict = await check({ ...request, isPassive: true });
     const headers = { 'cache-control': 'no-store', 'x-accel-expires': '0' };
     if (verdict.outcome === 'undecided') {
       return Response.json(
@@ -35,22 +38,19 @@ export function createSessionStatus({
         { status: 503, headers: { ...headers, 'retry-after': String(verdict.retryAfterSeconds) } },
       );
     }
-    if (verdict.outcome === 'refused' || verdict.session === undefined) {
-      return Response.json(
-        { authenticated: false, login_url: publicOrigin + PATHS.login },
-        { headers },
-      );
-    }
+    const loginUrl = publicOrigin + PATHS.login;
+    if (verdict.outcome === 'refused' || verdict.session === undefined)
+      return Response.json({ authenticated: false, login_url: loginUrl }, { headers });
     const { createdAt, endsAt } = verdict.session;
-    const response = Response.json(
+    return Response.json(
       {
         authenticated: true,
         age: Math.floor((now() - createdAt) / 1_000),
         expires_in: Math.max(0, Math.floor((endsAt - now()) / 1_000)),
+        account: digestAccount(verdict.identity.principal),
+        login_url: loginUrl,
       },
       { headers },
     );
-    if (verdict.setCookie !== undefined) response.headers.append('set-cookie', verdict.setCookie);
-    return response;
   };
 }

@@ -17,6 +17,7 @@ export type FailureReason =
   | 'idp_unreachable'
   | 'not_allowed'
   | 'rate_limited'
+  | 'renewal_unavailable'
   | 'store_unavailable'
   | 'token_invalid'
   | 'unexpected';
@@ -93,6 +94,12 @@ const WORDING: Readonly<Record<FailureReason, Wording>> = {
     title: 'Too many tries in a short time',
     what: 'Your browser or your network sent so many that this one was stopped.',
     todo: 'Wait a minute, then load this page again.',
+  },
+  renewal_unavailable: {
+    status: 503,
+    title: 'Your session cannot be confirmed at the moment',
+    what: 'The identity provider has not answered for a while, and we do not go on without it. Your session is not lost.',
+    todo: 'Try again in a minute. If it keeps happening, show this page to whoever runs this platform.',
   },
   store_unavailable: {
     status: 503,

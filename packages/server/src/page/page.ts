@@ -1,5 +1,5 @@
 /**
- * The frame of every page: self-contained, no script, dark and light, readable without a mouse or a screen.
+ * The frame of every page: self-contained, dark and light, readable without a mouse or a screen.
  *
  * @module
  */
@@ -24,7 +24,13 @@ ${PAGE_THEME}*{box-sizing:border-box}
 body{margin:0;min-height:100vh;display:grid;place-items:center;padding:1.25rem;background:var(--ground);color:var(--text);font:1rem/1.55 system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif}
 main{width:100%;max-width:32rem;background:var(--card);border:1px solid var(--line);border-radius:.75rem;padding:2rem;overflow-wrap:anywhere}
 h1{margin:0 0 .75rem;font-size:1.35rem;line-height:1.3;text-wrap:balance}
+h2{margin:1.75rem 0 .5rem;font-size:1.05rem;line-height:1.3}
+h3{margin:0;font-size:1rem;line-height:1.4}
 p{margin:0 0 1rem}
+a{color:var(--accent)}
+dl{margin:0;display:grid;grid-template-columns:minmax(6rem,10rem) 1fr;gap:.3rem 1rem}
+dt{color:var(--dim)}
+dd{margin:0}
 .dim{color:var(--dim);font-size:.9rem}
 .dim:last-child{margin:1.5rem 0 0;padding-top:1rem;border-top:1px solid var(--line)}
 .dim code{display:inline-block}
@@ -33,30 +39,52 @@ code{background:var(--code);border-radius:.3rem;padding:.1rem .35rem;font-size:.
 .quiet{background:transparent;color:var(--text);box-shadow:inset 0 0 0 1px var(--field)}
 .act:focus-visible,a:focus-visible{outline:3px solid var(--accent);outline-offset:3px}
 form{margin:0}
+.wide{max-width:44rem}
+.note{padding:.6rem .9rem;border-left:.25rem solid var(--accent);background:var(--code);border-radius:.3rem}
+.items{list-style:none;margin:0;padding:0}
+.items li{display:flex;flex-wrap:wrap;gap:.75rem 1rem;align-items:center;justify-content:space-between;padding:.9rem 0;border-top:1px solid var(--line)}
+.items div{flex:1 1 15rem;min-width:0}
+.items p{margin:0}
+.items .dim{margin:.15rem 0 0;padding:0;border:0}
+.mark{display:inline-block;font-size:.8rem;font-weight:600;border:1px solid var(--field);border-radius:1rem;padding:0 .55rem}
 .choice{display:flex;flex-wrap:wrap;gap:.75rem;margin:0 0 1rem}
+@media (max-width:30rem){dl{grid-template-columns:1fr;gap:0}dd{margin-bottom:.5rem}}
 @media (max-width:24rem){body{padding:.75rem}main{padding:1.25rem}}
 @media (forced-colors:active){main,.act{border:1px solid CanvasText}}
 `;
-const STYLE_SOURCE = `'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`;
+const STYLE_SOURCE: string = hashSource(STYLE);
+
+/** What a page has beyond text and links. */
+export interface PageOptions {
+  /**
+   * For a page with a form: where it may end up beside our own origin. Browsers hold `form-action`
+   * against the redirects that follow a submission as well.
+   */
+  readonly formTargets?: readonly string[];
+  /** The page's one script; it runs when all above it is there. The policy allows these very characters. */
+  readonly script?: string;
+  /** For lists, which are read across. */
+  readonly isWide?: boolean;
+}
 
 /**
  * Builds a page.
  *
  * @param title - Said in the tab and as the heading.
  * @param content - What follows the heading.
- * @param formTargets - For a page with a form: where it may end up beside our own origin. Browsers hold
- *   `form-action` against the redirects that follow a submission as well.
  */
-export function buildPage(title: string, content: Html, formTargets?: readonly string[]): Page {
+export function buildPage(title: string, content: Html, options: PageOptions = {}): Page {
+  const { formTargets, script, isWide = false } = options;
   const policy = [
     "default-src 'none'",
     'img-src data:',
     `style-src ${STYLE_SOURCE}`,
+    ...(script === undefined ? [] : [`script-src ${hashSource(script)}`]),
     `form-action ${formTargets === undefined ? "'none'" : ["'self'", ...formTargets].join(' ')}`,
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ].join('; ');
-  // The style is put in after escaping: its hash is over these very characters.
+  // Style and script are put in after escaping: their hashes are over these very characters.
   const body = html`<!doctype html>
 <html lang="en">
 <head>
@@ -68,13 +96,12 @@ export function buildPage(title: string, content: Html, formTargets?: readonly s
   const rest = html`</style>
 </head>
 <body>
-<main>
+${isWide ? html`<main class="wide">` : html`<main>`}
 <h1>${title}</h1>
 ${content}
 </main>
-</body>
-</html>
 `;
+  const end = `${script === undefined ? '' : `<script>${script}</script>\n`}</body>\n</html>\n`;
   return {
     headers: [
       ['content-type', 'text/html; charset=utf-8'],
@@ -85,6 +112,11 @@ ${content}
       ['cache-control', 'no-store'],
       ['x-accel-expires', '0'],
     ],
-    body: body.toString() + STYLE + rest.toString(),
+    body: body.toString() + STYLE + rest.toString() + end,
   };
+}
+
+/** How a policy names an inline style or script. @see [CSP Level 3](https://www.w3.org/TR/CSP3/#framework-directive-source-list) */
+function hashSource(text: string): string {
+  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 }

@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { anyText } from '../testing/any-text.ts';
+import { NOON } from '../testing/clock.ts';
+import { type AccountView, buildAccountPage, type ListedSession } from './account-page.ts';
 import {
   buildFailurePage,
   type FailureDetails,
@@ -23,6 +25,7 @@ const STATUS: Readonly<Record<FailureReason, number>> = {
   idp_unreachable: 503,
   not_allowed: 403,
   rate_limited: 429,
+  renewal_unavailable: 503,
   store_unavailable: 503,
   token_invalid: 502,
   unexpected: 500,
@@ -35,6 +38,24 @@ const FULL: Required<FailureDetails> = {
   account: 'ada@corp.example',
   idpError: { code: 'access_denied', description: 'No.' },
 };
+const LISTED: ListedSession = {
+  id: 'AAAAAAAA',
+  browser: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
+  address: '192.0.2.1',
+  createdAt: NOON,
+  lastUsedAt: NOON,
+};
+const ACCOUNT: AccountView = {
+  name: 'Ada Lovelace',
+  email: 'ada@corp.example',
+  subject: 'ada-subject',
+  issuer: 'idp.example',
+  current: { ...LISTED, endsAt: NOON, absoluteEnd: NOON },
+  others: [{ ...LISTED, id: 'BBBBBBBB' }],
+  notice: 'ended',
+  now: NOON,
+  idpOrigin: undefined,
+};
 const PAGES: readonly (readonly [string, Page])[] = [
   ...REASONS.flatMap((reason) => [
     [reason, buildFailurePage(reason, { requestId: 'request-0001' })] as const,
@@ -43,6 +64,7 @@ const PAGES: readonly (readonly [string, Page])[] = [
   ['the sign-out question', buildSignOutQuestionPage('/logout', 'https://idp.example')],
   ['signed out', buildSignedOutPage('/login', true)],
   ['signed out here alone', buildSignedOutPage('/login', false)],
+  ['account', buildAccountPage(ACCOUNT)],
 ];
 
 function policyOf(page: Page): string {
@@ -61,7 +83,7 @@ describe.each(PAGES)('the page %s', (_name, page) => {
     const headings = [...page.body.matchAll(/<h1>([^<]+)<\/h1>/g)].map(([, heading]) => heading);
     expect(titles).toHaveLength(1);
     expect(headings).toEqual(titles);
-    expect(page.body).toContain('<main>');
+    expect(page.body).toMatch(/<main(?: class="wide")?>/);
     expect(page.body).toContain('<meta charset="utf-8">');
     expect(page.body).toContain('name="viewport"');
   });
@@ -202,11 +224,11 @@ describe('the sign-out pages', () => {
     );
   });
 
-  it('alone have a form: no other page may post anything anywhere', () => {
+  it('and the account page alone have a form: no other page may post anything anywhere', () => {
     for (const [name, page] of PAGES) {
-      const isQuestion = name === 'the sign-out question';
-      expect(page.body.includes('<form'), name).toBe(isQuestion);
-      expect(policyOf(page).includes("form-action 'none'"), name).toBe(!isQuestion);
+      const hasForm = ['the sign-out question', 'account'].includes(name);
+      expect(page.body.includes('<form'), name).toBe(hasForm);
+      expect(policyOf(page).includes("form-action 'none'"), name).toBe(!hasForm);
     }
   });
 

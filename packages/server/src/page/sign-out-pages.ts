@@ -12,8 +12,7 @@ import { buildPage, type Page } from './page.ts';
  * Asks whether to sign out, for a request that another site could have made.
  *
  * @param action - Our own `/logout`, target included.
- * @param idpOrigin - Where the browser is sent afterwards; `form-action` must allow it, and whatever
- *   further addresses the IdP leads over until the browser is back.
+ * @param idpOrigin - Where the browser is sent afterwards.
  */
 export function buildSignOutQuestionPage(action: string, idpOrigin: string | undefined): Page {
   return buildPage(
@@ -22,8 +21,17 @@ export function buildSignOutQuestionPage(action: string, idpOrigin: string | und
 <div class="choice"><form method="post" action="${action}"><button class="act" type="submit">Sign out</button></form>
 <a class="act quiet" href="${PATHS.root}">Stay signed in</a></div>
 <p class="dim">We ask because nothing shows that you came from a page of this platform: another site may have sent you.</p>`,
-    ['https:', ...(idpOrigin === undefined ? [] : [idpOrigin])],
+    { formTargets: signOutTargets(idpOrigin) },
   );
+}
+
+/**
+ * Where a form that signs out may end up.
+ *
+ * @param idpOrigin - Where the browser is sent first; from there the IdP may lead over further addresses.
+ */
+export function signOutTargets(idpOrigin: string | undefined): readonly string[] {
+  return ['https:', ...(idpOrigin === undefined ? [] : [idpOrigin])];
 }
 
 /**

@@ -18,9 +18,19 @@ import { createLocalSessionStore } from './local-session-store.ts';
 import { parseSessionHandle } from './session-cookie.ts';
 import type { SessionStore } from './session-store.ts';
 import { createStoredSession, testSessionStore } from './session-store-contract.ts';
+import { testSessionStoreRenewal } from './session-store-renewal-contract.ts';
 import { Sessions } from './sessions.ts';
 
 testSessionStore(
+  'local',
+  (clock) => {
+    const path = createPath();
+    return { open: () => createLocalSessionStore({ path, now: clock.now }) };
+  },
+  250,
+);
+
+testSessionStoreRenewal(
   'local',
   (clock) => {
     const path = createPath();
@@ -88,7 +98,7 @@ describe('two processes on one file', () => {
     store.revocations();
     openDatabase(path).exec(
       `WITH RECURSIVE counted(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM counted WHERE id < 2500)
-       INSERT INTO revocation (session_id, revoked_at) SELECT id, ${NOON} FROM counted`,
+       INSERT INTO revocation (session_id, revoked_at, reason) SELECT id, ${NOON}, 'signed_out' FROM counted`,
     );
     clock.advance(250);
     const seen = [1, 2, 3].map(() => store.revocations().sessions);
@@ -183,7 +193,7 @@ describe('a file that cannot be opened', () => {
     expect(readFileSync(path, 'utf8')).toBe(text);
   });
 
-  it.each([2, 99, -1])(
+  it.each([3, 99, -1])(
     'refuses tables of version %d, which this release does not know, and keeps them',
     async (version) => {
       const clock = new Clock();
@@ -196,7 +206,7 @@ describe('a file that cannot be opened', () => {
       const store = openStore(path, clock);
       await expect(store.read(1)).rejects.toEqual(UNAVAILABLE);
       expect(db.prepare('SELECT count(*) AS count FROM session').get()?.['count']).toBe(1);
-      db.exec('PRAGMA user_version = 1');
+      db.exec('PRAGMA user_version = 2');
       clock.advance(500);
       expect(await store.read(1)).toBeDefined();
     },
@@ -252,7 +262,7 @@ async function fill(store: SessionStore): Promise<number> {
 describe('a full store', () => {
   it('refuses new sessions and keeps the old ones: reads, uses and sign-outs go on', async () => {
     const clock = new Clock();
-    const store = openStore(createPath(), clock, 128 * 1_024);
+    const store = openStore(createPath(), clock, 320 * 1_024);
     const count = await fill(store);
     expect(count).toBeGreaterThan(20);
     for (let id = 1; id <= count; id += 1) expect((await store.read(id))?.id).toBe(id);
@@ -264,7 +274,7 @@ describe('a full store', () => {
 
   it('takes new sessions again after a sweep', async () => {
     const clock = new Clock();
-    const store = openStore(createPath(), clock, 128 * 1_024);
+    const store = openStore(createPath(), clock, 320 * 1_024);
     const count = await fill(store);
     clock.advance(604_800_000);
     expect(await store.sweep(1_000)).toBe(count);
@@ -294,9 +304,33 @@ describe('sweep', () => {
     clock.set(NOON + 1_000);
     await store.sweep(10);
     expect([countOf('claimed'), countOf('revocation')]).toEqual([0, 1]);
-    clock.set(NOON + 3_600_000);
+    clock.set(NOON + 43_199_999);
+    await store.sweep(10);
+    expect([countOf('claimed'), countOf('revocation')]).toEqual([0, 1]);
+    clock.set(NOON + 43_200_000);
     await store.sweep(10);
     expect([countOf('claimed'), countOf('revocation')]).toEqual([0, 0]);
+  });
+
+  it('keeps an owner’s revocation for an hour, longer than any sign-in takes, and a lease to its end', async () => {
+    const clock = new Clock();
+    const path = createPath();
+    const store = openStore(path, clock);
+    const owner = { kind: 'principal', key: Buffer.alloc(16, 1) } as const;
+    await store.revokeAll(owner, { sessionsUpTo: NOON, signInsUpTo: NOON }, 'session_revoked');
+    await store.lease(1, 'holder', 8_000);
+    const db = openDatabase(path);
+    const countOf = (table: string) =>
+      db.prepare(`SELECT count(*) AS count FROM ${table}`).get()?.['count'];
+    clock.set(NOON + 7_999);
+    await store.sweep(10);
+    expect([countOf('owner_revocation'), countOf('lease')]).toEqual([1, 1]);
+    clock.set(NOON + 3_599_999);
+    await store.sweep(10);
+    expect([countOf('owner_revocation'), countOf('lease')]).toEqual([1, 0]);
+    clock.set(NOON + 3_600_000);
+    await store.sweep(10);
+    expect([countOf('owner_revocation'), countOf('lease')]).toEqual([0, 0]);
   });
 
   it('never gives a later revocation the number of a forgotten one, which nobody would look at', async () => {
@@ -308,7 +342,7 @@ describe('sweep', () => {
     other.revocations();
     clock.advance(250);
     other.revocations();
-    clock.advance(3_600_000);
+    clock.advance(43_200_000);
     await one.sweep(10);
     await one.revoke(2);
     expect(other.revocations().sessions).toContain(2);

@@ -4,50 +4,27 @@
  * @module
  */
 
-import { closeSync, mkdirSync, openSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { SallyportError } from '@sallyport/protocol';
-import type { RevocationsSeen, SessionStore, StoredSession } from './session-store.ts';
+import { openStoreFile } from './local-store-file.ts';
+import {
+  type Connection,
+  ownersOf,
+  prepareStatements,
+  toColumns,
+  toStoredSession,
+} from './local-store-statements.ts';
+import { createUpkeep } from './local-store-upkeep.ts';
+import type { EndReason, RevocationsSeen, SessionStore, StoredSession } from './session-store.ts';
 
-/** Version of the tables, kept in `PRAGMA user_version`; see docs/storage-schema.md. */
-const SCHEMA_VERSION = 1;
-const SCHEMA = `
-CREATE TABLE session (
-  id INTEGER PRIMARY KEY,
-  generation INTEGER NOT NULL,
-  metadata BLOB NOT NULL,
-  tokens BLOB NOT NULL,
-  last_used_at INTEGER NOT NULL,
-  absolute_end INTEGER NOT NULL,
-  idle_ms INTEGER NOT NULL,
-  principal_key BLOB NOT NULL,
-  sid_key BLOB
-) STRICT;
-CREATE INDEX session_by_principal ON session (principal_key);
-CREATE INDEX session_by_sid ON session (sid_key) WHERE sid_key IS NOT NULL;
-CREATE INDEX session_by_absolute_end ON session (absolute_end);
-CREATE TABLE revocation (
-  sequence INTEGER PRIMARY KEY AUTOINCREMENT,
-  session_id INTEGER NOT NULL,
-  revoked_at INTEGER NOT NULL
-) STRICT;
-CREATE TABLE claimed (
-  key BLOB PRIMARY KEY,
-  expires_at INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-PRAGMA user_version = ${SCHEMA_VERSION};
-`;
-
-/** Another process's write may hold the file for this long before ours gives up. */
-const BUSY_TIMEOUT_MS = 20;
+/** A write that met another process's is tried again this often. */
 const BUSY_ATTEMPTS = 50;
 const BUSY_PAUSE_MS = 5;
+/** How long one attempt may hold up this thread. */
+const BUSY_TIMEOUT_MS = 3;
 /** A file that could not be opened is tried again at most this often. */
 const REOPEN_MS = 500;
 const POLL_MS = 250;
-/** A revocation is needed only as long as some process may remember the session; far below this. */
-const REVOCATION_KEPT_MS = 3_600_000;
 const REVOCATIONS_PER_LOOK = 1_000;
 const NOTHING_ENDED: RevocationsSeen = { sessions: [], all: false };
 
@@ -59,21 +36,8 @@ export interface LocalSessionStoreOptions {
   readonly now: () => number;
   /** Largest size of the file in bytes; a full store refuses new sessions and keeps the old ones. */
   readonly maxBytes?: number;
-}
-
-interface Connection {
-  readonly db: DatabaseSync;
-  readonly insert: StatementSync;
-  readonly select: StatementSync;
-  readonly touch: StatementSync;
-  readonly remove: StatementSync;
-  readonly log: StatementSync;
-  readonly claim: StatementSync;
-  readonly dataVersion: StatementSync;
-  readonly logAfter: StatementSync;
-  readonly sweepSessions: StatementSync;
-  readonly sweepClaims: StatementSync;
-  readonly sweepLog: StatementSync;
+  /** Told of each session that this process has removed because its time was over; by one process each. */
+  readonly onExpired?: (id: number) => void;
 }
 
 /**
@@ -86,7 +50,9 @@ export function createLocalSessionStore({
   path,
   now,
   maxBytes,
+  onExpired = () => {},
 }: LocalSessionStoreOptions): SessionStore {
+  const upkeep = createUpkeep(path);
   let connection: Connection | undefined;
   let failedAt = Number.NEGATIVE_INFINITY;
   let failure: unknown;
@@ -104,11 +70,13 @@ export function createLocalSessionStore({
     if (Math.abs(now() - failedAt) < REOPEN_MS)
       throw unavailable('the store could not be opened', failure);
     try {
-      connection = openFile(path, maxBytes);
+      connection = prepareStatements(
+        openStoreFile(path, { busyTimeoutMs: BUSY_TIMEOUT_MS, maxBytes }),
+      );
       // What happened while the file was away is unknown, so nothing remembered counts any more.
       mustForget = true;
       seenDataVersion = undefined;
-      seenSequence = lastSequence(connection);
+      seenSequence = Number(connection.lastSequence.get()?.['sequence']);
       return connection;
     } catch (cause) {
       failedAt = now();
@@ -128,6 +96,7 @@ export function createLocalSessionStore({
   }
 
   async function write<T>(durable: boolean, work: (connection: Connection) => T): Promise<T> {
+    upkeep.start();
     for (let attempt = 1; ; attempt += 1) {
       try {
         return use((current) => transact(current, durable, work));
@@ -169,24 +138,16 @@ export function createLocalSessionStore({
 
   return {
     async create(session, replaces) {
-      const created = await write(true, (at) => {
-        const { changes } = at.insert.run(
-          session.id,
-          session.generation,
-          session.metadata,
-          session.tokens,
-          session.lastUsedAt,
-          session.absoluteEnd,
-          session.idleMs,
-          session.principalKey,
-          session.sidKey ?? null,
-        );
-        if (changes === 0) return false;
-        if (replaces !== undefined) end(at, replaces, now());
-        return true;
+      const endedIds = await write(true, (at) => {
+        if (at.insert.run(...toColumns(session)).changes === 0) return undefined;
+        const ids: number[] = [];
+        const reason = revokedSince(at, session);
+        if (reason !== undefined) ids.push(end(at, session.id, reason, now()));
+        if (replaces !== undefined) ids.push(end(at, replaces, 'session_replaced', now()));
+        return ids;
       });
-      if (created && replaces !== undefined) ended.push(replaces);
-      return created;
+      ended.push(...(endedIds ?? []));
+      return endedIds !== undefined;
     },
 
     async read(id) {
@@ -197,9 +158,81 @@ export function createLocalSessionStore({
       await write(false, (at) => at.touch.run(lastUsedAt, id, lastUsedAt));
     },
 
-    async revoke(id) {
-      await write(true, (at) => end(at, id, now()));
-      ended.push(id);
+    async replace(session) {
+      const { id, generation, metadata, tokens, lastUsedAt, absoluteEnd, idleMs } = session;
+      return write(true, (at) => {
+        const { changes } = at.replace.run(
+          generation,
+          metadata,
+          tokens,
+          lastUsedAt,
+          absoluteEnd,
+          idleMs,
+          id,
+          generation - 1,
+        );
+        return changes === 1;
+      });
+    },
+
+    async noteRenewalSent(id, generation) {
+      return write(true, (at) => at.noteSent.run(id, generation).changes === 1);
+    },
+
+    async lease(id, holder, forMs) {
+      const time = now();
+      return write(false, (at) => at.lease.run(id, holder, time + forMs, time).changes === 1);
+    },
+
+    async release(id, holder) {
+      await write(false, (at) => at.release.run(id, holder));
+    },
+
+    async revoke(id, reason = 'signed_out') {
+      ended.push(await write(true, (at) => end(at, id, reason, now())));
+    },
+
+    async revokeGeneration(id, generation, reason) {
+      const isEnded = await write(true, (at) => {
+        if (at.ofGeneration.get(id, generation) === undefined) return false;
+        end(at, id, reason, now());
+        return true;
+      });
+      if (isEnded) ended.push(id);
+      return isEnded;
+    },
+
+    async revokeAll({ kind, key }, { sessionsUpTo, signInsUpTo }, reason) {
+      const time = now();
+      const endedIds = await write(true, (at) => {
+        at.markOwner.run(kind, key, signInsUpTo, time, reason);
+        const rows = (kind === 'sid' ? at.ofSid : at.ofPrincipal).all(key, sessionsUpTo);
+        return rows.map((row) => end(at, Number(row['id']), reason, time));
+      });
+      ended.push(...endedIds);
+      return endedIds;
+    },
+
+    async endReason(id) {
+      return use((at) => {
+        // Of a session that stands, only an earlier one of the same id can have ended.
+        if (at.select.get(id) !== undefined) return undefined;
+        const reason = at.endReason.get(id)?.['reason'];
+        // Written by this store alone.
+        return reason === undefined ? undefined : (reason as EndReason);
+      });
+    },
+
+    async listByPrincipal(principalKey, limit) {
+      return use((at) => toSessions(at.byPrincipal.all(principalKey, limit)));
+    },
+
+    async list(cursor, limit) {
+      return use((at) => {
+        const rows = at.page.all(Number(cursor ?? 0), limit);
+        const last = rows.length < limit ? undefined : rows.at(-1)?.['row'];
+        return { sessions: toSessions(rows), next: last === undefined ? undefined : String(last) };
+      });
     },
 
     async claimOnce(key, expiresAt) {
@@ -218,79 +251,23 @@ export function createLocalSessionStore({
     },
 
     async sweep(limit) {
-      const time = now();
-      return write(false, (at) => {
-        const swept = Number(at.sweepSessions.run(time, time, limit).changes);
-        at.sweepClaims.run(time, limit);
-        at.sweepLog.run(time - REVOCATION_KEPT_MS, limit);
-        return swept;
-      });
+      if (closed) throw unavailable('the store is closed', undefined);
+      try {
+        const swept = await upkeep.sweep({ time: now(), limit });
+        for (const id of swept) onExpired(id);
+        return swept.length;
+      } catch (cause) {
+        throw unavailable('the store failed', cause);
+      }
     },
 
     close() {
       closed = true;
+      upkeep.close();
       connection?.db.close();
       connection = undefined;
     },
   };
-}
-
-function openFile(path: string, maxBytes: number | undefined): Connection {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  // SQLite gives its side files the mode of this one.
-  closeSync(openSync(path, 'a', 0o600));
-  const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
-  try {
-    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;');
-    createTables(db);
-    if (maxBytes !== undefined)
-      db.exec(`PRAGMA max_page_count = ${Math.max(1, Math.floor(maxBytes / 4096))}`);
-    return {
-      db,
-      insert: db.prepare(
-        'INSERT INTO session (id, generation, metadata, tokens, last_used_at, absolute_end, idle_ms, principal_key, sid_key) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING',
-      ),
-      select: db.prepare('SELECT * FROM session WHERE id = ?'),
-      touch: db.prepare('UPDATE session SET last_used_at = ? WHERE id = ? AND last_used_at < ?'),
-      remove: db.prepare('DELETE FROM session WHERE id = ?'),
-      log: db.prepare('INSERT INTO revocation (session_id, revoked_at) VALUES (?, ?)'),
-      claim: db.prepare(
-        'INSERT INTO claimed (key, expires_at) VALUES (?, ?) ON CONFLICT (key) DO NOTHING',
-      ),
-      dataVersion: db.prepare('PRAGMA data_version'),
-      logAfter: db.prepare(
-        'SELECT sequence, session_id FROM revocation WHERE sequence > ? ORDER BY sequence LIMIT ?',
-      ),
-      sweepSessions: db.prepare(
-        'DELETE FROM session WHERE id IN (SELECT id FROM session WHERE absolute_end <= ? OR last_used_at + idle_ms <= ? LIMIT ?)',
-      ),
-      sweepClaims: db.prepare(
-        'DELETE FROM claimed WHERE key IN (SELECT key FROM claimed WHERE expires_at <= ? LIMIT ?)',
-      ),
-      sweepLog: db.prepare(
-        'DELETE FROM revocation WHERE sequence IN (SELECT sequence FROM revocation WHERE revoked_at <= ? LIMIT ?)',
-      ),
-    };
-  } catch (error) {
-    db.close();
-    throw error;
-  }
-}
-
-function createTables(db: DatabaseSync): void {
-  db.exec('BEGIN IMMEDIATE');
-  try {
-    const version = db.prepare('PRAGMA user_version').get()?.['user_version'];
-    if (version === 0) db.exec(SCHEMA);
-    else if (version !== SCHEMA_VERSION)
-      throw new Error(
-        `the store has schema version ${String(version)}, this release knows ${SCHEMA_VERSION}`,
-      );
-    db.exec('COMMIT');
-  } catch (error) {
-    rollback(db);
-    throw error;
-  }
 }
 
 function transact<T>(at: Connection, durable: boolean, work: (connection: Connection) => T): T {
@@ -315,42 +292,24 @@ function rollback(db: DatabaseSync): void {
   if (db.isTransaction) db.exec('ROLLBACK');
 }
 
-function end(at: Connection, id: number, time: number): void {
+function end(at: Connection, id: number, reason: EndReason, time: number): number {
   at.remove.run(id);
   // Logged also when the row is gone: another process may still remember it.
-  at.log.run(id, time);
+  at.log.run(id, time, reason);
+  return id;
 }
 
-function lastSequence(at: Connection): number {
-  return Number(
-    at.db.prepare('SELECT coalesce(max(sequence), 0) AS sequence FROM revocation').get()?.[
-      'sequence'
-    ],
-  );
+/** Why a session being created has ended already: its owner was revoked after its sign-in started. */
+function revokedSince(at: Connection, session: StoredSession): EndReason | undefined {
+  for (const { kind, key } of ownersOf(session)) {
+    const reason = at.ownerMark.get(kind, key, session.signInAt)?.['reason'];
+    if (reason !== undefined) return reason as EndReason;
+  }
+  return undefined;
 }
 
-function toStoredSession(row: Record<string, unknown> | undefined): StoredSession | undefined {
-  if (row === undefined) return undefined;
-  const { metadata, tokens, principal_key: principalKey, sid_key: sidKey } = row;
-  if (
-    !(
-      metadata instanceof Uint8Array &&
-      tokens instanceof Uint8Array &&
-      principalKey instanceof Uint8Array
-    )
-  )
-    return undefined;
-  return {
-    id: Number(row['id']),
-    generation: Number(row['generation']),
-    metadata,
-    tokens,
-    lastUsedAt: Number(row['last_used_at']),
-    absoluteEnd: Number(row['absolute_end']),
-    idleMs: Number(row['idle_ms']),
-    principalKey,
-    sidKey: sidKey instanceof Uint8Array ? sidKey : undefined,
-  };
+function toSessions(rows: readonly Record<string, unknown>[]): readonly StoredSession[] {
+  return rows.map(toStoredSession).filter((session) => session !== undefined);
 }
 
 const SQLITE_BUSY = 5;

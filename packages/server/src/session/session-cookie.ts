@@ -6,6 +6,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { type CookieAttributes, serializeSetCookie } from '@sallyport/protocol';
+import { formatSessionId } from './session-id.ts';
 
 /** The session's id and the secret that opens its tokens, as one cookie value holds them. */
 export interface SessionHandle {
@@ -64,9 +65,7 @@ export function createSessionHandle(): SessionHandle {
 
 /** Writes a handle as the cookie's value, 52 characters. */
 export function formatSessionHandle({ id, secret }: SessionHandle): string {
-  const bytes = Buffer.alloc(ID_BYTES);
-  bytes.writeUIntBE(id, 0, ID_BYTES);
-  return `${bytes.toString('base64url')}.${secret.toString('base64url')}`;
+  return `${formatSessionId(id)}.${secret.toString('base64url')}`;
 }
 
 /**

@@ -3,36 +3,61 @@ import { describe, expect, it } from 'vitest';
 import { Clock, NOON } from '../testing/clock.ts';
 import { ADA_SIGNS_IN, LIFETIMES, TOKENS } from '../testing/people.ts';
 import { createRingKey, openRing, RingInMemory } from '../testing/ring.ts';
+import type { KeyRing } from './key-ring.ts';
 import { seal } from './seal.ts';
 import { createSessionHandle, type SessionHandle } from './session-cookie.ts';
 import {
   openSession,
   openTokens,
+  openWithoutSecret,
   type Session,
   sessionEnd,
   toStoredSession,
 } from './session-record.ts';
 
 const HANDLE: SessionHandle = { id: 7, secret: Buffer.alloc(32, 1) };
-const SESSION: Session = {
+/** What a record of version 1 held. */
+const FIRST = {
   principal: ADA_SIGNS_IN.principal,
   user: ADA_SIGNS_IN.user,
   claims: ADA_SIGNS_IN.claims,
   sid: 'sid-1',
-  id: 7,
-  generation: 3,
   createdAt: NOON,
   absoluteEnd: NOON + LIFETIMES.absoluteMs,
   idleMs: LIFETIMES.idleMs,
-  lastUsedAt: NOON + 5,
-  revalidateAt: NOON + 600_000,
+  revalidateAt: NOON + 480_000,
   address: '192.0.2.1',
   browser: 'Example/1.0',
+};
+const SESSION: Session = {
+  ...FIRST,
+  id: 7,
+  generation: 3,
+  lastUsedAt: NOON + 5,
+  validUntil: NOON + 900_000,
+  signInAt: NOON - 30_000,
 };
 
 function setup() {
   const { ring } = openRing(new RingInMemory(), new Clock());
   return { ring, stored: toStoredSession(ring, SESSION, TOKENS, HANDLE) };
+}
+
+/** Both parts as some release wrote them. */
+function sealByHand(ring: KeyRing, v: number, kept: Partial<Session>, tokens = TOKENS) {
+  const secretHash = createHash('sha256').update(HANDLE.secret).digest('base64url');
+  return {
+    metadata: seal(
+      ring,
+      { purpose: 'session-metadata', binding: '7/3' },
+      JSON.stringify({ v, secretHash, ...kept }),
+    ),
+    tokens: seal(
+      ring,
+      { purpose: 'session-tokens', binding: '7/3', secret: HANDLE.secret },
+      JSON.stringify({ v, ...tokens }),
+    ),
+  };
 }
 
 describe('a stored session', () => {
@@ -44,7 +69,12 @@ describe('a stored session', () => {
 
   it('keeps what is absent absent', () => {
     const { ring } = setup();
-    const session: Session = { ...SESSION, sid: undefined, revalidateAt: undefined };
+    const session: Session = {
+      ...SESSION,
+      sid: undefined,
+      revalidateAt: undefined,
+      validUntil: undefined,
+    };
     const stored = toStoredSession(ring, session, { ...TOKENS, refreshToken: undefined }, HANDLE);
     expect(stored.sidKey).toBeUndefined();
     expect(openSession(ring, stored, HANDLE)).toEqual(session);
@@ -94,24 +124,55 @@ describe('a stored session', () => {
   });
 
   it.each([
+    [2, true],
     [1, true],
-    [2, false],
+    [3, false],
     [0, false],
   ])('of version %d opens: %s', (v, isOpened) => {
     const { ring, stored } = setup();
-    const secretHash = createHash('sha256').update(HANDLE.secret).digest('base64url');
-    const metadata = seal(
-      ring,
-      { purpose: 'session-metadata', binding: '7/3' },
-      JSON.stringify({ ...SESSION, v, secretHash }),
-    );
-    const tokens = seal(
-      ring,
-      { purpose: 'session-tokens', binding: '7/3', secret: HANDLE.secret },
-      JSON.stringify({ ...TOKENS, v }),
-    );
+    const { metadata, tokens } = sealByHand(ring, v, SESSION);
     expect(openSession(ring, { ...stored, metadata }, HANDLE) !== undefined).toBe(isOpened);
+    expect(openWithoutSecret(ring, { ...stored, metadata }) !== undefined).toBe(isOpened);
     expect(openTokens(ring, { ...stored, tokens }, HANDLE) !== undefined).toBe(isOpened);
+  });
+
+  it.each([
+    ['with', NOON + 480_000, TOKENS],
+    ['without', undefined, { ...TOKENS, refreshToken: undefined }],
+  ])(
+    'of version 1, %s a refresh token, opens as one whose sign-in started when it was created, and that counts unasked to its absolute end',
+    (_, revalidateAt, tokens) => {
+      const { ring, stored } = setup();
+      const first = { ...FIRST, revalidateAt };
+      const sealed = { ...stored, ...sealByHand(ring, 1, first, tokens) };
+      const session = {
+        ...first,
+        ...{ id: 7, generation: 3, lastUsedAt: NOON + 5 },
+        signInAt: FIRST.createdAt,
+        validUntil: FIRST.absoluteEnd,
+      };
+      expect(openSession(ring, sealed, HANDLE)).toEqual(session);
+      expect(openWithoutSecret(ring, sealed)).toEqual(session);
+      expect(openTokens(ring, sealed, HANDLE)).toEqual(tokens);
+      expect(openSession(ring, sealed, { id: 7, secret: Buffer.alloc(32, 2) })).toBeUndefined();
+    },
+  );
+
+  it('of version 2 takes both times as they were sealed', () => {
+    const { ring, stored } = setup();
+    expect(openSession(ring, stored, HANDLE)).toMatchObject({
+      signInAt: SESSION.signInAt,
+      validUntil: SESSION.validUntil,
+    });
+    expect(stored).toMatchObject({ signInAt: SESSION.signInAt, renewalSent: false });
+  });
+
+  it('opens for an operator without the secret, its tokens do not', () => {
+    const { ring, stored } = setup();
+    expect(openWithoutSecret(ring, stored)).toEqual(SESSION);
+    const { ring: other } = openRing(new RingInMemory([createRingKey('b')]), new Clock());
+    expect(openWithoutSecret(other, stored)).toBeUndefined();
+    expect(openWithoutSecret(ring, { ...stored, generation: 4 })).toBeUndefined();
   });
 
   it('does not open once its key has left the ring', () => {

@@ -9,7 +9,7 @@ import type { JsonValue, Principal, UserRecord } from '@sallyport/protocol';
 import type { KeyRing } from './key-ring.ts';
 import { open, seal } from './seal.ts';
 import type { SessionHandle } from './session-cookie.ts';
-import type { StoredSession } from './session-store.ts';
+import type { SessionOwner, StoredSession } from './session-store.ts';
 
 /** Everything about a session but its tokens. Times in epoch milliseconds. */
 export interface Session {
@@ -21,12 +21,16 @@ export interface Session {
   readonly claims: Readonly<Record<string, JsonValue>>;
   /** The IdP's session id, when it gave one (OIDC Back-Channel Logout). */
   readonly sid: string | undefined;
+  /** When its sign-in was started, which is a while before it was finished. */
+  readonly signInAt: number;
   readonly createdAt: number;
   readonly absoluteEnd: number;
   readonly idleMs: number;
   readonly lastUsedAt: number;
-  /** When the IdP should be asked again; `undefined` without a refresh token. */
+  /** When the IdP is asked again whether the session stands; `undefined` without a refresh token. */
   readonly revalidateAt: number | undefined;
+  /** Until when it counts although the IdP did not answer; `undefined` without a refresh token. */
+  readonly validUntil: number | undefined;
   /** Where the sign-in came from; empty when unknown. */
   readonly address: string;
   readonly browser: string;
@@ -40,7 +44,9 @@ export interface SessionTokens {
 }
 
 /** Version of both sealed parts; the one before is still opened for one release. */
-const RECORD_VERSION = 1;
+const RECORD_VERSION = 2;
+/** Had neither `signInAt` nor `validUntil`: such a session is renewed like any other, and has both then. */
+const FIRST_VERSION = 1;
 
 /** Seals a session for the store. */
 export function toStoredSession(
@@ -67,10 +73,25 @@ export function toStoredSession(
     lastUsedAt,
     absoluteEnd: session.absoluteEnd,
     idleMs: session.idleMs,
-    principalKey: hashKey('principal', session.principal.issuer, session.principal.subject),
+    principalKey: ownerOfPrincipal(session.principal).key,
     sidKey:
-      session.sid === undefined ? undefined : hashKey('sid', session.principal.issuer, session.sid),
+      session.sid === undefined ? undefined : ownerOfSid(session.principal.issuer, session.sid).key,
+    signInAt: session.signInAt,
+    renewalSent: false,
   };
+}
+
+/** Finds a principal's sessions. */
+export function ownerOfPrincipal({
+  issuer,
+  subject,
+}: Pick<Principal, 'issuer' | 'subject'>): SessionOwner {
+  return { kind: 'principal', key: hashKey('principal', issuer, subject) };
+}
+
+/** Finds the sessions that belong to one session at the IdP. */
+export function ownerOfSid(issuer: string, sid: string): SessionOwner {
+  return { kind: 'sid', key: hashKey('sid', issuer, sid) };
 }
 
 /**
@@ -86,6 +107,25 @@ export function openSession(
   stored: StoredSession,
   handle: SessionHandle,
 ): Session | undefined {
+  const opened = openMetadata(ring, stored);
+  return opened !== undefined && timingSafeEqual(opened.secretHash, hashSecret(handle.secret))
+    ? opened.session
+    : undefined;
+}
+
+/**
+ * Opens a stored session for whoever has the key ring: to list sessions, never to admit anybody.
+ *
+ * @returns `undefined` as in {@link openSession}.
+ */
+export function openWithoutSecret(ring: KeyRing, stored: StoredSession): Session | undefined {
+  return openMetadata(ring, stored)?.session;
+}
+
+function openMetadata(
+  ring: KeyRing,
+  stored: StoredSession,
+): { readonly session: Session; readonly secretHash: Buffer } | undefined {
   const plain = open(ring, metadataContext(stored.id, stored.generation), stored.metadata);
   if (plain === undefined) return undefined;
   // Authenticated by the seal, so its shape is what this file wrote.
@@ -93,16 +133,21 @@ export function openSession(
     Session,
     'id' | 'generation' | 'lastUsedAt'
   >;
-  if (v !== RECORD_VERSION) return undefined;
-  if (!timingSafeEqual(Buffer.from(secretHash, 'base64url'), hashSecret(handle.secret)))
-    return undefined;
+  if (!isKnownVersion(v)) return undefined;
+  const { id, generation, lastUsedAt } = stored;
+  const isFirst = v === FIRST_VERSION;
   return {
-    ...kept,
-    sid: kept.sid,
-    revalidateAt: kept.revalidateAt,
-    id: stored.id,
-    generation: stored.generation,
-    lastUsedAt: stored.lastUsedAt,
+    session: {
+      ...kept,
+      sid: kept.sid,
+      revalidateAt: kept.revalidateAt,
+      validUntil: isFirst ? kept.absoluteEnd : kept.validUntil,
+      signInAt: isFirst ? kept.createdAt : kept.signInAt,
+      id,
+      generation,
+      lastUsedAt,
+    },
+    secretHash: Buffer.from(secretHash, 'base64url'),
   };
 }
 
@@ -121,7 +166,7 @@ export function openTokens(
   const { v, idToken, accessToken, refreshToken } = JSON.parse(plain) as {
     v: number;
   } & SessionTokens;
-  return v === RECORD_VERSION ? { idToken, accessToken, refreshToken } : undefined;
+  return isKnownVersion(v) ? { idToken, accessToken, refreshToken } : undefined;
 }
 
 /** Epoch milliseconds at which a session ends if it is not used again. */
@@ -131,6 +176,10 @@ export function sessionEnd({
   absoluteEnd,
 }: Pick<Session, 'lastUsedAt' | 'idleMs' | 'absoluteEnd'>): number {
   return Math.min(lastUsedAt + idleMs, absoluteEnd);
+}
+
+function isKnownVersion(version: number): boolean {
+  return version === RECORD_VERSION || version === FIRST_VERSION;
 }
 
 function metadataContext(id: number, generation: number) {

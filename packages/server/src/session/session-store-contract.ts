@@ -13,9 +13,12 @@ import type { SessionStore, StoredSession } from './session-store.ts';
 export interface StoreUnderTest {
   /** Opens the store as a further process would. The suite closes what it opens. */
   open(): SessionStore;
+  /** Lets time pass for a store that keeps time itself; absent where the test's clock is all there is. */
+  elapse?(ms: number): Promise<void>;
 }
 
-const UNAVAILABLE: unknown = expect.objectContaining({ code: 'SP_STORE_UNAVAILABLE' });
+/** What a store rejects with when it cannot tell. */
+export const UNAVAILABLE: unknown = expect.objectContaining({ code: 'SP_STORE_UNAVAILABLE' });
 
 /** Builds a stored session; its parts are random bytes, since a store cannot open them. */
 export function createStoredSession(id: number, times: Partial<StoredSession> = {}): StoredSession {
@@ -29,7 +32,38 @@ export function createStoredSession(id: number, times: Partial<StoredSession> = 
     idleMs: 43_200_000,
     principalKey: new Uint8Array(16).fill(1),
     sidKey: undefined,
+    signInAt: NOON - 30_000,
+    renewalSent: false,
     ...times,
+  };
+}
+
+/** A test's work on two processes of a deployment. */
+export type StoresWork = (
+  one: SessionStore,
+  other: SessionStore,
+  clock: Clock,
+  /** Moves the clock on, and the store's own time where it keeps it. */
+  elapse: (ms: number) => Promise<void>,
+) => Promise<void>;
+
+/** Gives each test a deployment of its own, opened twice, and closes both in the end. */
+export function createWithStores(
+  create: (clock: Clock) => StoreUnderTest,
+): (work: StoresWork) => Promise<void> {
+  return async (work) => {
+    const clock = new Clock();
+    const deployment = create(clock);
+    const [one, other] = [deployment.open(), deployment.open()];
+    try {
+      await work(one, other, clock, async (ms) => {
+        clock.advance(ms);
+        await deployment.elapse?.(ms);
+      });
+    } finally {
+      one.close();
+      other.close();
+    }
   };
 }
 
@@ -45,19 +79,7 @@ export function testSessionStore(
   create: (clock: Clock) => StoreUnderTest,
   seenWithinMs: number,
 ): void {
-  async function withStores(
-    work: (one: SessionStore, other: SessionStore, clock: Clock) => Promise<void>,
-  ): Promise<void> {
-    const clock = new Clock();
-    const deployment = create(clock);
-    const [one, other] = [deployment.open(), deployment.open()];
-    try {
-      await work(one, other, clock);
-    } finally {
-      one.close();
-      other.close();
-    }
-  }
+  const withStores = createWithStores(create);
 
   describe(`SessionStore contract, ${name}: sessions`, () => {
     it('gives back what was created, to every process', () =>

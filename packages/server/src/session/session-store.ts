@@ -24,6 +24,45 @@ export interface StoredSession {
   readonly principalKey: Uint8Array;
   /** Hash of (issuer, sid), when the IdP gave a `sid`. */
   readonly sidKey: Uint8Array | undefined;
+  /** Epoch milliseconds at which its sign-in was started: what was revoked later does not begin. */
+  readonly signInAt: number;
+  /** Whether this generation's refresh token has left for the IdP: without an answer it may be spent. */
+  readonly renewalSent: boolean;
+}
+
+/** Why a session ended before its time. Stable: on the wire as `reason`, and in the audit log. */
+export type EndReason =
+  /** The person signed out. */
+  | 'signed_out'
+  /** The same browser signed in again. */
+  | 'session_replaced'
+  /** An operator, the person's account page, or the IdP ended it. */
+  | 'session_revoked'
+  /** The IdP no longer stands by it. */
+  | 'renewal_refused'
+  /** A renewal was sent and its answer lost, so that its refresh token is spent. */
+  | 'renewal_lost';
+
+/** Whose sessions are meant: those of a principal, or those of one session at the IdP. */
+export interface SessionOwner {
+  readonly kind: 'principal' | 'sid';
+  /** {@link StoredSession.principalKey} or {@link StoredSession.sidKey}. */
+  readonly key: Uint8Array;
+}
+
+/** How far a revocation reaches; both in epoch milliseconds of {@link StoredSession.signInAt}, inclusive. */
+export interface RevocationReach {
+  /** Of the sessions there are; `Number.MAX_SAFE_INTEGER` for every one. */
+  readonly sessionsUpTo: number;
+  /** Of sign-ins under way: a session of theirs ends as it is created. */
+  readonly signInsUpTo: number;
+}
+
+/** A part of all sessions. */
+export interface SessionPage {
+  readonly sessions: readonly StoredSession[];
+  /** Asks for the next part; `undefined` after the last. */
+  readonly next: string | undefined;
 }
 
 /** Sessions ended since the last look; the reader drops what it remembers of them. */
@@ -45,6 +84,9 @@ export interface SessionStore {
   /**
    * Stores a new session and, in the same transaction, ends the one it replaces.
    *
+   * A session whose owner was revoked after its sign-in started ({@link revokeAll}) is ended in the
+   * same transaction, with that reason.
+   *
    * @returns `false` when the id is taken: draw another.
    */
   create(session: StoredSession, replaces: number | undefined): Promise<boolean>;
@@ -52,8 +94,68 @@ export interface SessionStore {
   read(id: number): Promise<StoredSession | undefined>;
   /** Notes a use; never moves backwards, and does nothing for a session that is gone. */
   touch(id: number, lastUsedAt: number): Promise<void>;
-  /** Ends a session for every process; resolves once that is durable. No error when it is gone already. */
-  revoke(id: number): Promise<void>;
+  /**
+   * Puts a renewed session in the place of the generation before it (compare and set).
+   *
+   * Keeps the later of both last uses. Does not bring back a session that is gone.
+   *
+   * @returns Whether the stored generation was `session.generation - 1`; else nothing happened.
+   */
+  replace(session: StoredSession): Promise<boolean>;
+  /**
+   * Notes that a generation's refresh token is about to leave for the IdP; durable before it does.
+   *
+   * @returns `false` when the session is gone or of another generation: then nothing may be sent.
+   */
+  noteRenewalSent(id: number, generation: number): Promise<boolean>;
+  /**
+   * Takes or prolongs the lease on a session's renewal; at any time at most one holder has it.
+   *
+   * @param holder - Names one renewal under way, not its process.
+   * @param forMs - It ends after this, unless it is taken again.
+   *
+   * @returns Whether `holder` has it now.
+   */
+  lease(id: number, holder: string, forMs: number): Promise<boolean>;
+  /** Gives a lease back; does nothing when somebody else has it. */
+  release(id: number, holder: string): Promise<void>;
+  /**
+   * Ends a session for every process; resolves once that is durable. No error when it is gone already.
+   *
+   * @param reason - Told to who shows its cookie later; `signed_out` by default.
+   */
+  revoke(id: number, reason?: EndReason): Promise<void>;
+  /**
+   * Ends a session as {@link revoke} does, but only while it is of a given generation.
+   *
+   * @returns Whether it was.
+   */
+  revokeGeneration(id: number, generation: number, reason: EndReason): Promise<boolean>;
+  /**
+   * Ends every session of an owner within reach, for every process; resolves once that is durable.
+   *
+   * Does not scan. A session created at the same time is ended too, by this call or by {@link create}.
+   *
+   * @returns The ended ids.
+   */
+  revokeAll(
+    owner: SessionOwner,
+    reach: RevocationReach,
+    reason: EndReason,
+  ): Promise<readonly number[]>;
+  /** Why a session that is gone was ended; `undefined` when it was not, or so long ago (an hour at least) that it is forgotten. */
+  endReason(id: number): Promise<EndReason | undefined>;
+  /** A principal's sessions, at most `limit`, also those past their end. Does not scan. */
+  listByPrincipal(principalKey: Uint8Array, limit: number): Promise<readonly StoredSession[]>;
+  /**
+   * All sessions, a part at a time, in no particular order; for operators, never in a request's path.
+   *
+   * @param cursor - `next` of the part before; `undefined` for the first.
+   * @param limit - About how many.
+   *
+   * A session that stands throughout is in some part, perhaps in two.
+   */
+  list(cursor: string | undefined, limit: number): Promise<SessionPage>;
   /**
    * Claims a single-use identifier.
    *

@@ -8,6 +8,7 @@ import { createLocalSessionStore } from './local-session-store.ts';
 import { parseSessionHandle } from './session-cookie.ts';
 import type { SessionStore } from './session-store.ts';
 import { type NewSession, Sessions } from './sessions.ts';
+import { planValidation } from './validation.ts';
 
 const WITHOUT_REFRESH: NewSession = {
   ...ADA_SIGNS_IN,
@@ -48,20 +49,21 @@ describe('begin', () => {
       lastUsedAt: NOON,
       absoluteEnd: NOON + absoluteMs,
       idleMs,
-      revalidateAt: NOON + 600_000,
+      ...planValidation(LIFETIMES, NOON, session.id, true, 3_600_000),
+      signInAt: ADA_SIGNS_IN.signInAt,
       address: '192.0.2.1',
       browser: 'Example/1.0',
     });
     expect(maxAgeSeconds).toBe(43_200);
   });
 
-  it('asks the IdP again no later than the access token ends', async () => {
+  it('asks the IdP again before the access token ends, and never without a refresh token', async () => {
     const { sessions } = setup();
     const short = await sessions.begin({ ...ADA_SIGNS_IN, accessTokenLifeMs: 300_000 }, []);
-    expect(short.session.revalidateAt).toBe(NOON + 300_000);
-    const unknown = await sessions.begin({ ...ADA_SIGNS_IN, accessTokenLifeMs: undefined }, []);
-    expect(unknown.session.revalidateAt).toBe(NOON + 600_000);
-    expect((await sessions.begin(WITHOUT_REFRESH, [])).session.revalidateAt).toBeUndefined();
+    expect(short.session.revalidateAt).toBeLessThan(NOON + 300_000);
+    expect(short.session.validUntil).toBe(NOON + 300_000 + LIFETIMES.renewalGraceMs);
+    const without = await sessions.begin(WITHOUT_REFRESH, []);
+    expect(without.session).toMatchObject({ revalidateAt: undefined, validUntil: undefined });
   });
 
   it('keeps no more of a browser’s name than a person needs to recognise it', async () => {
@@ -86,7 +88,7 @@ describe('begin', () => {
     const earlier = await sessions.begin(ADA_SIGNS_IN, []);
     const bystander = await sessions.begin(ADA_SIGNS_IN, []);
     const begun = await sessions.begin(ADA_SIGNS_IN, [earlier.cookieValue]);
-    expect(await sessions.find(earlier.cookieValue)).toBe('session_unknown');
+    expect(await sessions.find(earlier.cookieValue)).toBe('session_replaced');
     expect(await sessions.find(begun.cookieValue)).toEqual(begun.session);
     expect(await sessions.find(bystander.cookieValue)).toEqual(bystander.session);
   });
@@ -182,6 +184,31 @@ describe('find', () => {
     expect(await sessions.find(cookieValue)).toBe('session_expired');
   });
 
+  it.each([
+    'signed_out',
+    'session_replaced',
+    'session_revoked',
+    'renewal_refused',
+    'renewal_lost',
+  ] as const)(
+    'says that a session ended by %s, and "unknown" only of what never was',
+    async (reason) => {
+      const { sessions, store } = setup();
+      const { session, cookieValue } = await sessions.begin(ADA_SIGNS_IN, []);
+      await store.revoke(session.id, reason);
+      expect(await sessions.find(cookieValue)).toBe(reason);
+      const never = `AAAAAAAB.${Buffer.alloc(32, 1).toString('base64url')}`;
+      expect(await sessions.find(never)).toBe('session_unknown');
+    },
+  );
+
+  it('rejects, and knows not "unknown", while the reason of an end cannot be read', async () => {
+    const { sessions } = setup({ endReason: async () => Promise.reject(new Error('down')) });
+    const { cookieValue } = await sessions.begin(ADA_SIGNS_IN, []);
+    await sessions.end(cookieValue);
+    await expect(sessions.find(cookieValue)).rejects.toThrow('down');
+  });
+
   it('knows no session by its id without its secret', async () => {
     const { sessions } = setup();
     const { cookieValue } = await sessions.begin(ADA_SIGNS_IN, []);
@@ -228,7 +255,7 @@ describe('end', () => {
     const { sessions } = setup();
     const { session, cookieValue } = await sessions.begin(ADA_SIGNS_IN, []);
     expect(await sessions.end(cookieValue)).toEqual({ session, tokens: TOKENS });
-    expect(await sessions.find(cookieValue)).toBe('session_unknown');
+    expect(await sessions.find(cookieValue)).toBe('signed_out');
     expect(await sessions.end(cookieValue)).toBeUndefined();
   });
 

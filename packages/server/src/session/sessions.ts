@@ -20,7 +20,8 @@ import {
   sessionEnd,
   toStoredSession,
 } from './session-record.ts';
-import type { SessionStore } from './session-store.ts';
+import type { EndReason, SessionStore } from './session-store.ts';
+import { planValidation } from './validation.ts';
 
 /** How long sessions live; all in milliseconds. */
 export interface SessionLifetimes {
@@ -30,8 +31,10 @@ export interface SessionLifetimes {
   readonly absoluteMs: number;
   /** The idle time of a session whose IdP gave no refresh token: its validity cannot be asked after. */
   readonly withoutRefreshTokenIdleMs: number;
-  /** How soon the IdP is asked again whether the session still stands. */
+  /** Within this time the IdP is asked again whether the session still stands. */
   readonly revalidateAfterMs: number;
+  /** For so long a session counts beyond that time while the IdP does not answer. */
+  readonly renewalGraceMs: number;
 }
 
 /** What a finished sign-in brings. */
@@ -40,6 +43,8 @@ export interface NewSession {
   readonly user: UserRecord;
   readonly claims: Readonly<Record<string, JsonValue>>;
   readonly sid: string | undefined;
+  /** When the sign-in was started; what is revoked later does not begin. */
+  readonly signInAt: number;
   readonly tokens: SessionTokens;
   /** Milliseconds the access token lives; `undefined` when the IdP did not say. */
   readonly accessTokenLifeMs: number | undefined;
@@ -48,7 +53,7 @@ export interface NewSession {
 }
 
 /** Why a cookie is no session. */
-export type SessionRefusal = 'session_unknown' | 'session_expired';
+export type SessionRefusal = 'session_unknown' | 'session_expired' | EndReason;
 
 /** A begun session as the browser gets it. */
 export interface BegunSession {
@@ -56,6 +61,15 @@ export interface BegunSession {
   readonly cookieValue: string;
   /** Seconds the cookie may live without being slid. */
   readonly maxAgeSeconds: number;
+  /** The session that ended in its favour. */
+  readonly replaced: number | undefined;
+}
+
+/** A session with what only the holder of its cookie can open. */
+export interface OpenedSession {
+  readonly session: Session;
+  /** `undefined` when they cannot be opened. */
+  readonly tokens: SessionTokens | undefined;
 }
 
 /** A stored browser name is for a person to recognise; longer ones only cost space. */
@@ -100,7 +114,7 @@ export class Sessions {
   async begin(begun: NewSession, replaced: readonly string[]): Promise<BegunSession> {
     const now = this.#now();
     const { accessTokenLifeMs, tokens, browser, ...kept } = begun;
-    const { idleMs, absoluteMs, withoutRefreshTokenIdleMs, revalidateAfterMs } = this.#lifetimes;
+    const { idleMs, absoluteMs, withoutRefreshTokenIdleMs } = this.#lifetimes;
     const renewable = tokens.refreshToken !== undefined;
     const replaces = await this.#findOwnId(replaced);
     for (let attempt = 1; ; attempt += 1) {
@@ -113,9 +127,7 @@ export class Sessions {
         lastUsedAt: now,
         absoluteEnd: now + absoluteMs,
         idleMs: renewable ? idleMs : Math.min(idleMs, withoutRefreshTokenIdleMs),
-        revalidateAt: renewable
-          ? now + Math.min(revalidateAfterMs, accessTokenLifeMs ?? revalidateAfterMs)
-          : undefined,
+        ...planValidation(this.#lifetimes, now, handle.id, renewable, accessTokenLifeMs),
         browser: browser.slice(0, BROWSER_MAX_LENGTH),
       };
       const stored = toStoredSession(this.#ring, session, tokens, handle);
@@ -124,6 +136,7 @@ export class Sessions {
           session,
           cookieValue: formatSessionHandle(handle),
           maxAgeSeconds: this.maxAgeSeconds(session),
+          replaced: replaces,
         };
       }
       // 48 random bits met an existing session: draw again. More than once in a row is no accident.
@@ -139,9 +152,32 @@ export class Sessions {
    */
   async find(cookieValue: string): Promise<Session | SessionRefusal> {
     const handle = parseSessionHandle(cookieValue);
-    const session = handle === undefined ? undefined : await this.#open(handle);
+    if (handle === undefined) return 'session_unknown';
+    const stored = await this.#store.read(handle.id);
+    if (stored === undefined) return (await this.#store.endReason(handle.id)) ?? 'session_unknown';
+    const session = openSession(this.#ring, stored, handle);
     if (session === undefined) return 'session_unknown';
     return this.#now() < sessionEnd(session) ? session : 'session_expired';
+  }
+
+  /**
+   * Whether one of the cookie values is a session of this principal, begun after a moment and standing.
+   *
+   * @param cookieValues - Untrusted.
+   * @param since - Epoch milliseconds.
+   */
+  async hasBegunSince(
+    cookieValues: readonly string[],
+    { issuer, subject }: Pick<Principal, 'issuer' | 'subject'>,
+    since: number,
+  ): Promise<boolean> {
+    for (const value of cookieValues.slice(0, SHOWN_MAX)) {
+      const session = await this.find(value);
+      if (typeof session === 'string' || session.createdAt < since) continue;
+      const { principal } = session;
+      if (principal.issuer === issuer && principal.subject === subject) return true;
+    }
+    return false;
   }
 
   /** Notes a use. A note that cannot be written is no failure of the request: the caller may ignore the rejection. */
@@ -150,23 +186,28 @@ export class Sessions {
   }
 
   /**
-   * Ends the session of a cookie value, for every process; resolves once that is durable.
+   * Opens the session of a cookie value with its tokens, also one that has ended by time.
    *
-   * @returns The session and its tokens, for signing out at the IdP; `undefined` when the value is no session.
+   * @returns `undefined` when the value is no session.
    */
-  async end(
-    cookieValue: string,
-  ): Promise<
-    { readonly session: Session; readonly tokens: SessionTokens | undefined } | undefined
-  > {
+  async openWithTokens(cookieValue: string): Promise<OpenedSession | undefined> {
     const handle = parseSessionHandle(cookieValue);
     if (handle === undefined) return undefined;
     const stored = await this.#store.read(handle.id);
     const session = stored === undefined ? undefined : openSession(this.#ring, stored, handle);
     if (stored === undefined || session === undefined) return undefined;
-    const tokens = openTokens(this.#ring, stored, handle);
-    await this.#store.revoke(session.id);
-    return { session, tokens };
+    return { session, tokens: openTokens(this.#ring, stored, handle) };
+  }
+
+  /**
+   * Ends the session of a cookie value, for every process; resolves once that is durable.
+   *
+   * @returns The session and its tokens, for signing out at the IdP; `undefined` when the value is no session.
+   */
+  async end(cookieValue: string): Promise<OpenedSession | undefined> {
+    const opened = await this.openWithTokens(cookieValue);
+    if (opened !== undefined) await this.#store.revoke(opened.session.id);
+    return opened;
   }
 
   /** Seconds until a session ends if it is not used again, for the cookie's Max-Age. */

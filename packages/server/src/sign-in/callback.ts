@@ -6,13 +6,13 @@
 
 import { createHash } from 'node:crypto';
 import { PATHS, readCookies, selectRedirectTarget } from '@sallyport/protocol';
-import { describeFailure } from '../observe/log.ts';
 import { buildOneMomentPage } from '../page/one-moment-page.ts';
 import { setSessionCookie } from '../session/session-cookie.ts';
 import { findAccessRefusal, selectAccessClaims } from '../verdict/access.ts';
 import { prepareIdentity } from '../verdict/identity.ts';
 import { toUserPrincipal, toUserRecord } from '../verdict/user-record.ts';
 import { ATTEMPT_LIFE_MS, type Attempt, type AttemptState } from './attempt.ts';
+import { showIdpRefusal } from './idp-refusal.ts';
 import { retryUrl, startAttempt } from './login.ts';
 import type { ExchangedTokens, ExchangeRefusal } from './relying-party.ts';
 import type { SignInDependencies } from './sign-in-dependencies.ts';
@@ -27,7 +27,6 @@ import {
 
 /** Parameters that decide something; RFC 6749 section 3.1 forbids each to be repeated. */
 const SINGLE_PARAMETERS = ['code', 'state', 'iss', 'error', 'error_description'];
-const ERROR_CODE = /^[\x20-\x21\x23-\x5b\x5d-\x7e]{1,64}$/;
 
 /**
  * Creates the endpoint. Its steps, in order: single parameters, `state`, the attempt in this browser's
@@ -105,6 +104,12 @@ export function createCallback(
         { setCookies },
       );
     }
+    const shown = readCookies(request.headers.cookie, cookies.sessionName);
+    if (await sessions.hasBegunSince(shown, principal, attempt.startedAt)) {
+      // Another tab was faster: ending its session now would fail whatever it is loading.
+      if (tokens.refreshToken !== undefined) await relyingParty.revoke(tokens.refreshToken);
+      return redirectTo(target, setCookies);
+    }
     const begun = await sessions.begin(
       {
         principal,
@@ -113,11 +118,19 @@ export function createCallback(
         sid: typeof claims['sid'] === 'string' ? claims['sid'] : undefined,
         tokens,
         accessTokenLifeMs,
+        signInAt: attempt.startedAt,
         address: request.address,
         browser: request.headers['user-agent'] ?? '',
       },
-      readCookies(request.headers.cookie, cookies.sessionName),
+      shown,
     );
+    if (begun.replaced !== undefined) {
+      log('audit', 'session_ended', {
+        reason: 'session_replaced',
+        session: begun.replaced,
+        requestId: request.requestId,
+      });
+    }
     log('audit', 'session_begun', {
       issuer: principal.issuer,
       subject: principal.subject,
@@ -148,6 +161,7 @@ export function createCallback(
         target,
         restarts: state.restarts + 1,
         extra: {},
+        because: 'attempt_gone',
       });
     }
     if (state !== undefined && attempts.mayAwaitOther(request.headers.cookie, state)) {
@@ -166,37 +180,12 @@ export function createCallback(
     attempt: Attempt,
     target: string,
   ): Response {
-    const setCookies = [attempts.clear(attempt.slot)];
-    const details = { requestId: request.requestId, retryUrl: retryUrl(target) };
-    switch (refusal.reason) {
-      case 'idp_refused': {
-        const code = ERROR_CODE.test(refusal.code) ? refusal.code : 'invalid error code';
-        log('warn', 'sign_in_failed', {
-          reason: refusal.reason,
-          error: code,
-          requestId: request.requestId,
-        });
-        return showFailure(
-          refusal.reason,
-          { ...details, idpError: { code, description: refusal.description } },
-          { setCookies },
-        );
-      }
-      case 'token_invalid':
-        log('error', 'sign_in_failed', {
-          reason: refusal.reason,
-          check: refusal.check,
-          requestId: request.requestId,
-        });
-        return showFailure(refusal.reason, details, { setCookies });
-      case 'idp_unreachable':
-        log('error', 'sign_in_failed', {
-          reason: refusal.reason,
-          failure: describeFailure(refusal.cause),
-          requestId: request.requestId,
-        });
-        return showFailure(refusal.reason, details, { setCookies, retryAfterSeconds: 5 });
-    }
+    return showIdpRefusal(refusal, {
+      requestId: request.requestId,
+      retryUrl: retryUrl(target),
+      setCookies: [attempts.clear(attempt.slot)],
+      log,
+    });
   }
 
   function fail(

@@ -38,7 +38,8 @@ export function findIdTokenProblem(
   return undefined;
 }
 
-function isTime(value: unknown): value is number {
+/** Whether a claim is a NumericDate of any time from 1970 to the year 9999 (RFC 7519 section 2). */
+export function isTime(value: unknown): value is number {
   return (
     typeof value === 'number' && Number.isFinite(value) && value >= 0 && value <= LATEST_SECONDS
   );

@@ -7,6 +7,8 @@
 import { PATHS, selectRedirectTarget } from '@sallyport/protocol';
 import { isBackground } from '../answer/caller.ts';
 import { toProblemJson } from '../answer/problem.ts';
+import { showIdpRefusal } from './idp-refusal.ts';
+import { readPopupTarget } from './popup.ts';
 import type { SignInDependencies } from './sign-in-dependencies.ts';
 import {
   redirectTo,
@@ -18,14 +20,14 @@ import {
 
 const IDP_SELECTOR = /^[A-Za-z0-9._:-]{1,128}$/;
 const PROMPTS: ReadonlySet<string> = new Set(['login', 'select_account', 'consent']);
-const UNREACHABLE_RETRY_SECONDS = 5;
 
 /**
  * Creates the endpoint.
  *
  * With a session it goes straight to the target, unless `prompt` or the IdP selector asks for the
  * IdP. A request that no person made (a fetch, an asset, a WebSocket) gets 401 and starts nothing:
- * it could not show the IdP's page, and would only use up attempt slots.
+ * it could not show the IdP's page, and would only use up attempt slots. With `mode=popup` the target is
+ * the page that tells the other windows and closes this one.
  *
  * @see Requirement, "Browser login flow", step 4; endpoint row `/login`.
  */
@@ -39,25 +41,28 @@ export function createLogin(
     const { requestId } = request;
     const extra = readExtra(request.query);
     const asked = singleParameter(request.query, 'redirect_url');
-    if (extra === undefined || asked === 'repeated')
+    const popup = readPopupTarget(request.query, redirects.publicOrigin);
+    if (extra === undefined || asked === 'repeated' || popup === 'not_understood')
       return showFailure('bad_request', { requestId });
-    const target = selectRedirectTarget(asked.value, redirects);
+    const target = popup.target ?? selectRedirectTarget(asked.value, redirects);
 
+    let because: string = 'asked_for';
     if (Object.keys(extra).length === 0) {
       const verdict = await check({ ...request, method: 'GET', transport: 'http' });
       if (verdict.outcome === 'admitted' && verdict.session !== undefined)
         return redirectTo(target, []);
       if (verdict.outcome === 'undecided') {
-        const { retryAfterSeconds } = verdict;
+        const { retryAfterSeconds, reason } = verdict;
         return showFailure(
-          'store_unavailable',
+          reason === 'renewal_unavailable' ? 'renewal_unavailable' : 'store_unavailable',
           { requestId, retryUrl: retryUrl(target) },
           { retryAfterSeconds },
         );
       }
+      if (verdict.outcome === 'refused') because = verdict.reason;
     }
     if (isBackground(request)) return refuseBackground(requestId);
-    return startAttempt(dependencies, request, { target, restarts: 0, extra });
+    return startAttempt(dependencies, request, { target, restarts: 0, extra, because });
   };
 
   /** Parameters to pass on; `undefined` when one is repeated or not understood. */
@@ -95,7 +100,8 @@ export function createLogin(
 /**
  * Starts a sign-in attempt and sends the browser to the IdP.
  *
- * @param attempt - `target` already allowed; `restarts` counts lost attempts of this sign-in.
+ * @param attempt - `target` already allowed; `restarts` counts lost attempts of this sign-in; `because` is for
+ *   the audit log: why the session there was, if any, did not do.
  */
 export async function startAttempt(
   { attempts, relyingParty, log }: SignInDependencies,
@@ -104,22 +110,25 @@ export async function startAttempt(
     readonly target: string;
     readonly restarts: number;
     readonly extra: Readonly<Record<string, string>>;
+    readonly because: string;
   },
 ): Promise<Response> {
-  const { target, restarts, extra } = attempt;
+  const { target, restarts, extra, because } = attempt;
   const { requestId } = request;
   const started = attempts.start(request.headers.cookie, target, restarts);
   const { state, nonce, codeChallenge, setCookie } = started;
   const location = await relyingParty.authorizationUrl({ state, nonce, codeChallenge, extra });
-  if (location === undefined) {
-    log('warn', 'sign_in_failed', { reason: 'idp_unreachable', requestId });
-    const details = { requestId, retryUrl: retryUrl(target) };
-    return showFailure('idp_unreachable', details, {
-      retryAfterSeconds: UNREACHABLE_RETRY_SECONDS,
-    });
+  if (!location.ok) {
+    const shown = { requestId, retryUrl: retryUrl(target), setCookies: [], log };
+    return showIdpRefusal(location.error, shown);
   }
-  log('audit', 'sign_in_started', { requestId, address: request.address, restarts });
-  return redirectTo(location.href, [setCookie]);
+  log('audit', 'sign_in_started', {
+    reason: because,
+    requestId,
+    address: request.address,
+    restarts,
+  });
+  return redirectTo(location.value.href, [setCookie]);
 }
 
 /** Our `/login` with a target, for the "try again" of a page. */

@@ -5,24 +5,20 @@
  */
 
 import { PATHS, parseRedirectTarget, readCookies } from '@sallyport/protocol';
-import { buildSignedOutPage, buildSignOutQuestionPage } from '../page/sign-out-pages.ts';
-import { openText, sealText } from '../session/seal.ts';
-import { clearSessionCookie, isSessionHandle } from '../session/session-cookie.ts';
-import { retryUrl } from './login.ts';
+import { buildSignOutQuestionPage } from '../page/sign-out-pages.ts';
+import { openText } from '../session/seal.ts';
+import { isSessionHandle } from '../session/session-cookie.ts';
 import type { SignInDependencies } from './sign-in-dependencies.ts';
 import {
-  redirectTo,
   refuseMethod,
   type SignInRequest,
   showFailure,
   showPage,
   singleParameter,
 } from './sign-in-request.ts';
+import { createSignOut, SIGN_OUT_STATE } from './sign-out.ts';
 
-const STATE_CONTEXT = { purpose: 'sign-out-state', binding: '' } as const;
 const STATE_MAX_LENGTH = 8_192;
-/** More sessions at once than any honest browser has. */
-const SESSIONS_MAX = 16;
 
 /**
  * Creates the endpoint.
@@ -38,7 +34,8 @@ const SESSIONS_MAX = 16;
 export function createLogout(
   dependencies: SignInDependencies,
 ): (request: SignInRequest) => Promise<Response> {
-  const { redirects, sessions, relyingParty, cookies, ring, log } = dependencies;
+  const { redirects, relyingParty, cookies, ring } = dependencies;
+  const signOut = createSignOut(dependencies);
 
   return async function logout(request) {
     if (!['GET', 'HEAD', 'POST'].includes(request.method)) return refuseMethod('GET, HEAD, POST');
@@ -51,60 +48,10 @@ export function createLogout(
     const isOwn = isOwnRequest(request);
     // A browser withholds the cookie from another site's POST: that there is none says nothing then.
     if (request.method === 'POST' && !isOwn) return askFirst(target);
-    if (values.length === 0) return afterSignOut(target, true, []);
+    if (values.length === 0) return signOut.arrive(target, true, []);
     if (!isOwn) return askFirst(target);
-    return signOut(request, values, target);
+    return signOut.leave(await signOut.end(request, values), target);
   };
-
-  /** A planted cookie of the same name may stand beside the real one: every session shown is ended. */
-  async function signOut(
-    request: SignInRequest,
-    values: readonly string[],
-    target: string | undefined,
-  ): Promise<Response> {
-    const setCookies = [clearSessionCookie(cookies)];
-    let location: URL | undefined;
-    let isIdpTold = true;
-    for (const value of values.slice(0, SESSIONS_MAX)) {
-      const ended = await sessions.end(value);
-      if (ended === undefined) continue;
-      const { session, tokens } = ended;
-      log('audit', 'session_ended', {
-        reason: 'signed_out',
-        issuer: session.principal.issuer,
-        subject: session.principal.subject,
-        session: session.id,
-        requestId: request.requestId,
-      });
-      const isReachable =
-        tokens?.refreshToken === undefined || (await relyingParty.revoke(tokens.refreshToken));
-      location = isReachable ? await endSessionUrl(tokens?.idToken, target) : undefined;
-      isIdpTold = location !== undefined;
-    }
-    return location === undefined
-      ? afterSignOut(target, isIdpTold, setCookies)
-      : redirectTo(location.href, setCookies, 303);
-  }
-
-  function endSessionUrl(
-    idToken: string | undefined,
-    target: string | undefined,
-  ): Promise<URL | undefined> {
-    const state = target === undefined ? undefined : sealText(ring, STATE_CONTEXT, target);
-    return relyingParty.endSessionUrl({ idToken, state });
-  }
-
-  /** A target that needs a session would start a sign-in: it becomes the page's link instead. */
-  function afterSignOut(
-    target: string | undefined,
-    atIdp: boolean,
-    setCookies: readonly string[],
-  ): Response {
-    const root = redirects.publicOrigin + PATHS.root;
-    if (target !== undefined && atIdp && !needsSession(target))
-      return redirectTo(target, setCookies);
-    return showPage(buildSignedOutPage(retryUrl(target ?? root), atIdp), 200, setCookies);
-  }
 
   function askFirst(target: string | undefined): Response {
     const action =
@@ -124,11 +71,6 @@ export function createLogout(
     );
   }
 
-  function needsSession(target: string): boolean {
-    const { origin, pathname } = new URL(target);
-    return origin === redirects.publicOrigin && dependencies.isProtectedPath(pathname);
-  }
-
   function allowed(target: string | undefined): string | undefined {
     const parsed = target === undefined ? undefined : parseRedirectTarget(target, redirects);
     return parsed?.ok === true ? parsed.value : undefined;
@@ -136,6 +78,6 @@ export function createLogout(
 
   function targetOf(state: string | undefined): string | undefined {
     if (state === undefined || state.length > STATE_MAX_LENGTH) return undefined;
-    return allowed(openText(ring, STATE_CONTEXT, state));
+    return allowed(openText(ring, SIGN_OUT_STATE, state));
   }
 }

@@ -13,9 +13,13 @@ import {
   SallyportError,
 } from '@sallyport/protocol';
 import * as oidc from 'openid-client';
+import { createIssuerFetch } from '../bearer/issuer-request.ts';
 import { createIdpFetch } from '../issuer/idp-fetch.ts';
 import { KeptMetadata, type Schedule } from '../issuer/idp-metadata.ts';
+import { type ClientCredential, createClientAuthentication } from './client-authentication.ts';
 import { CLOCK_TOLERANCE_SECONDS, findIdTokenProblem } from './id-token-claims.ts';
+import { createLogoutTokenVerifier } from './logout-token-verifier.ts';
+import { createRefreshGrant } from './refresh-grant.ts';
 import type {
   CallbackChecks,
   ExchangedTokens,
@@ -28,8 +32,9 @@ export interface RelyingPartyOptions {
   /** `auth.userAuth.openId.baseUrl`, as configured: the issuer must name itself exactly so. */
   readonly issuer: string;
   readonly clientId: string;
-  /** Reads the web app's secret, current at each use. */
-  readonly clientSecret: () => string;
+  readonly credential: ClientCredential;
+  /** `auth.userAuth.openId.pushedAuthorization`. */
+  readonly pushedAuthorization: 'auto' | 'always' | 'never';
   readonly scopes: readonly string[];
   /** The public origin; `redirect_uri` and the post-logout address are made from it. */
   readonly publicOrigin: string;
@@ -54,24 +59,16 @@ const COMPACT_JWS = /^[\w-]+\.[\w-]+\.[\w-]+$/;
  * in between, or a mix-up of issuers, must not decide who somebody is.
  */
 export function createRelyingParty(options: RelyingPartyOptions): RelyingParty {
-  const {
-    issuer,
-    clientId,
-    clientSecret,
-    scopes,
-    publicOrigin,
-    now,
-    schedule,
-    onFailure,
-    onReady,
-  } = options;
+  const { issuer, clientId, scopes, publicOrigin, now, schedule, onFailure, onReady } = options;
   const redirectUri = publicOrigin + PATHS.callback;
+  const authenticateClient = createClientAuthentication(options.credential);
   const idp = createIdpFetch({
     fetch: options.fetch,
     now,
     timeoutMs: IDP_TIMEOUT_MS,
     bodyMaxBytes: IDP_BODY_MAX_BYTES,
   });
+  const refreshGrant = createRefreshGrant({ clientId, now, onFailure });
   const metadata = new KeptMetadata<oidc.Configuration>({
     load: discover,
     schedule,
@@ -82,6 +79,15 @@ export function createRelyingParty(options: RelyingPartyOptions): RelyingParty {
     },
   });
   metadata.start();
+  const logoutTokens = createLogoutTokenVerifier({
+    clientId,
+    now,
+    schedule,
+    onFailure,
+    current: () => metadata.current?.serverMetadata(),
+    need: async () => (await metadata.need())?.serverMetadata(),
+    fetch: createIssuerFetch(options),
+  });
 
   return {
     isReady: () => metadata.current !== undefined,
@@ -93,17 +99,25 @@ export function createRelyingParty(options: RelyingPartyOptions): RelyingParty {
 
     async authorizationUrl({ state, nonce, codeChallenge, extra }) {
       const configuration = await metadata.need();
-      return configuration === undefined
-        ? undefined
-        : oidc.buildAuthorizationUrl(configuration, {
-            ...extra,
-            redirect_uri: redirectUri,
-            scope: scopes.join(' '),
-            state,
-            nonce,
-            code_challenge: codeChallenge,
-            code_challenge_method: 'S256',
-          });
+      if (configuration === undefined)
+        return refuse({ reason: 'idp_unreachable', cause: undefined });
+      const parameters = {
+        ...extra,
+        redirect_uri: redirectUri,
+        scope: scopes.join(' '),
+        state,
+        nonce,
+        code_challenge: codeChallenge,
+        code_challenge_method: 'S256',
+      };
+      if (!isPushed(configuration.serverMetadata()))
+        return accept(oidc.buildAuthorizationUrl(configuration, parameters));
+      try {
+        return accept(await oidc.buildAuthorizationUrlWithPAR(configuration, parameters));
+      } catch (error) {
+        // Never the parameters through the browser instead: whoever can break the push would choose that.
+        return refuse(toRefusal(error));
+      }
     },
 
     async exchange(callback, checks) {
@@ -128,6 +142,19 @@ export function createRelyingParty(options: RelyingPartyOptions): RelyingParty {
       });
     },
 
+    async refresh(tokens, principal) {
+      const configuration = await metadata.need();
+      if (configuration === undefined) {
+        const cause = new SallyportError('SP_IDP_UNREACHABLE', {
+          component: 'idp',
+          detail: 'no metadata of the IdP',
+          retryAfterSeconds: 5,
+        });
+        return refuse({ reason: 'unavailable', cause });
+      }
+      return refreshGrant.refresh(configuration, tokens, principal);
+    },
+
     async revoke(refreshToken) {
       const configuration = metadata.current;
       if (configuration?.serverMetadata().revocation_endpoint === undefined) return true;
@@ -147,34 +174,58 @@ export function createRelyingParty(options: RelyingPartyOptions): RelyingParty {
       return isReachable;
     },
 
-    close: () => metadata.close(),
+    verifyLogoutToken: (token) => logoutTokens.verify(token),
+
+    close() {
+      logoutTokens.close();
+      metadata.close();
+    },
   };
 
   async function discover(): Promise<oidc.Configuration> {
     const execute = [oidc.enableNonRepudiationChecks];
     // Configuration admits a plain http issuer on the loopback only.
     if (issuer.startsWith('http:')) execute.push(oidc.allowInsecureRequests);
-    return oidc.discovery(
+    const configuration = await oidc.discovery(
       new URL(issuer),
       clientId,
       { [oidc.clockTolerance]: CLOCK_TOLERANCE_SECONDS },
       authenticateClient,
       {
         execute,
-        [oidc.customFetch]: (url, init) => idp.fetch(url, init as RequestInit),
+        [oidc.customFetch]: fetchFromIdp,
         timeout: IDP_TIMEOUT_MS / 1_000,
       },
     );
+    const server = configuration.serverMetadata();
+    if (isPushed(server) && server.pushed_authorization_request_endpoint === undefined) {
+      throw new SallyportError('SP_IDP_PROTOCOL', {
+        component: 'idp',
+        detail: `the metadata names no pushed_authorization_request_endpoint, which ${
+          options.pushedAuthorization === 'always'
+            ? 'auth.userAuth.openId.pushedAuthorization: always'
+            : 'its own require_pushed_authorization_requests'
+        } asks for`,
+      });
+    }
+    return configuration;
   }
 
-  /** Reads the secret at each call, so that a new one takes effect without a restart. */
-  function authenticateClient(...call: Parameters<oidc.ClientAuth>): void {
-    const [server] = call;
-    const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
-    const authenticate = methods.includes('client_secret_basic')
-      ? oidc.ClientSecretBasic
-      : oidc.ClientSecretPost;
-    authenticate(clientSecret())(...call);
+  async function fetchFromIdp(url: string, init: oidc.CustomFetchOptions): Promise<Response> {
+    const response = await idp.fetch(url, init as RequestInit);
+    await refreshGrant.overhear(url, response);
+    return response;
+  }
+
+  function isPushed(server: oidc.ServerMetadata): boolean {
+    switch (options.pushedAuthorization) {
+      case 'always':
+        return true;
+      case 'never':
+        return false;
+      case 'auto':
+        return server.require_pushed_authorization_requests === true;
+    }
   }
 
   async function exchangeCode(
@@ -225,9 +276,25 @@ function toRefusal(error: unknown): ExchangeRefusal {
       description: error.error_description ?? '',
     };
   }
+  const challenged = readClientChallenge(error);
+  if (challenged !== undefined) return challenged;
   if (isUnreachable(error)) return { reason: 'idp_unreachable', cause: error };
   // Whatever else goes wrong is in what the IdP answered.
   return { reason: 'token_invalid', check: checkOf(error) };
+}
+
+/**
+ * A client that used the Authorization header is refused with a challenge for the same scheme (RFC 6749
+ * section 5.2), which the library tells instead of the body. One for `Bearer` is about a token.
+ */
+function readClientChallenge(error: unknown): ExchangeRefusal | undefined {
+  if (!(error instanceof oidc.WWWAuthenticateChallengeError) || error.status !== 401)
+    return undefined;
+  const challenge = error.cause.find(({ scheme }) => scheme === 'basic');
+  if (challenge === undefined) return undefined;
+  const { error: code = 'invalid_client', error_description: description = '' } =
+    challenge.parameters;
+  return { reason: 'idp_refused', code, description };
 }
 
 /** Nobody answered, or a server that says of itself that it is broken. */

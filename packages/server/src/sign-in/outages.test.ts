@@ -1,3 +1,4 @@
+import { accept, refuse } from '@sallyport/protocol';
 import { describe, expect, it } from 'vitest';
 import { KeyRing } from '../session/key-ring.ts';
 import { Sessions } from '../session/sessions.ts';
@@ -26,7 +27,7 @@ function setup() {
     endSessionOrigin: () => undefined,
     authorizationUrl: async ({ state }) => {
       asked.push('authorize');
-      return new URL(`https://idp.example/authorize?state=${state}`);
+      return accept(new URL(`https://idp.example/authorize?state=${state}`));
     },
     exchange: async () => {
       asked.push('exchange');
@@ -37,10 +38,12 @@ function setup() {
       asked.push('end session');
       return undefined;
     },
+    refresh: async () => refuse({ reason: 'unavailable', cause: undefined }),
     revoke: async () => {
       asked.push('revoke');
       return true;
     },
+    verifyLogoutToken: async () => refuse({ reason: 'idp_unreachable' }),
     close: () => {},
   };
   const { ring, cookies } = bench.sessionDependencies;
@@ -161,7 +164,7 @@ describe('/logout', () => {
     const { cookie } = await bench.signIn();
     const response = await createLogout(bench.dependencies)(own(cookie));
     expect(response.headers.get('set-cookie')).toContain(`${COOKIE}=; `);
-    expect(await bench.ask(cookie)).toMatchObject({ reason: 'session_unknown' });
+    expect(await bench.ask(cookie)).toEqual({ outcome: 'refused', reason: 'signed_out' });
     expect(bench.asked).toEqual(['revoke', 'end session']);
   });
 

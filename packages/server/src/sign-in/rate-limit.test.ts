@@ -32,6 +32,19 @@ describe('createRateLimit', () => {
     expect([1, 2, 3, 4].map(() => take('a').ok)).toEqual([true, true, true, false]);
   });
 
+  it('only looks when it takes none: that costs nothing, and sees what is left', () => {
+    const { take, clock } = setup(2);
+    for (let look = 0; look < 10; look += 1) expect(take('a', 0)).toEqual({ ok: true });
+    take('a');
+    for (let look = 0; look < 10; look += 1) expect(take('a', 0)).toEqual({ ok: true });
+    expect(take('a')).toEqual({ ok: true });
+    expect(take('a', 0)).toEqual({ ok: false, retryAfterSeconds: 30 });
+    clock.advance(30_000);
+    expect(take('a', 0)).toEqual({ ok: true });
+    expect(take('a')).toEqual({ ok: true });
+    expect(take('a')).toEqual({ ok: false, retryAfterSeconds: 30 });
+  });
+
   it('counts each key alone', () => {
     const { take } = setup(1);
     expect(take('a').ok).toBe(true);

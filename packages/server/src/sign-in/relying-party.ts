@@ -4,8 +4,10 @@
  * @module
  */
 
-import type { JsonValue } from '@sallyport/protocol';
+import type { JsonValue, Result } from '@sallyport/protocol';
+import type { RefreshTokens } from '../session/renewal.ts';
 import type { SessionTokens } from '../session/session-record.ts';
+import type { LogoutToken } from './logout-token.ts';
 
 /** What the authorization request carries beyond the client's own settings. */
 export interface AuthorizationRequest {
@@ -34,13 +36,20 @@ export interface ExchangedTokens {
   readonly accessTokenLifeMs: number | undefined;
 }
 
-/** Why an exchange brought nobody. */
+/** Why an exchange brought nobody, or a sign-in could not begin. */
 export type ExchangeRefusal =
   /** The IdP answered with an OAuth error: the code is used, expired, or the client is not accepted. */
   | { readonly reason: 'idp_refused'; readonly code: string; readonly description: string }
   /** The answer or the id_token did not pass a check; `check` is for the log and holds no token. */
   | { readonly reason: 'token_invalid'; readonly check: string }
   | { readonly reason: 'idp_unreachable'; readonly cause: unknown };
+
+/** Why a logout token ends nothing. */
+export type LogoutTokenRefusal =
+  /** It did not pass a check; `check` is for the log and holds no token. */
+  | { readonly reason: 'token_invalid'; readonly check: string }
+  /** Nobody can tell: metadata or keys are not there and could not be had now. */
+  | { readonly reason: 'idp_unreachable' };
 
 /** Where to send the browser to end the IdP's session. */
 export interface EndSessionRequest {
@@ -53,13 +62,17 @@ export interface EndSessionRequest {
  *
  * Metadata is fetched lazily, retried, refreshed in the background, and the last good one kept.
  */
-export interface RelyingParty {
+export interface RelyingParty extends RefreshTokens {
   /** Whether metadata is there: without it nobody can sign in. */
   isReady(): boolean;
   /** The origin of the IdP's end-session endpoint, when known. */
   endSessionOrigin(): string | undefined;
-  /** The URL to send the browser to; `undefined` when there is no metadata and none could be had now. */
-  authorizationUrl(request: AuthorizationRequest): Promise<URL | undefined>;
+  /**
+   * The URL to send the browser to. Where the parameters are pushed (RFC 9126) it holds a reference to
+   * them only, and a push that fails is a refusal; so is metadata that is not there and could not be
+   * had now.
+   */
+  authorizationUrl(request: AuthorizationRequest): Promise<Result<URL, ExchangeRefusal>>;
   /**
    * Exchanges the code of a callback and verifies everything about the answer.
    *
@@ -80,5 +93,11 @@ export interface RelyingParty {
    * @returns Whether the IdP could be reached, as far as that was tried.
    */
   revoke(refreshToken: string): Promise<boolean>;
+  /**
+   * Verifies everything about a logout token but whether it was shown before.
+   *
+   * @param token - Untrusted.
+   */
+  verifyLogoutToken(token: string): Promise<Result<LogoutToken, LogoutTokenRefusal>>;
   close(): void;
 }

@@ -10,7 +10,7 @@ import { KeyRing } from '../session/key-ring.ts';
 import { createLocalSessionStore } from '../session/local-session-store.ts';
 import { createCookieSettings } from '../session/session-cookie.ts';
 import type { SessionStore } from '../session/session-store.ts';
-import { type NewSession, Sessions } from '../session/sessions.ts';
+import { type NewSession, type SessionLifetimes, Sessions } from '../session/sessions.ts';
 import type { AccessRules } from '../verdict/access.ts';
 import {
   type BearerVerifier,
@@ -61,9 +61,13 @@ export interface CheckUnderTest {
 
 /** Creates a check for the running test. */
 export function createCheckUnderTest(
-  options: { readonly bearer?: BearerVerifier; readonly claimHeaders?: readonly string[] } = {},
+  options: {
+    readonly bearer?: BearerVerifier;
+    readonly claimHeaders?: readonly string[];
+    readonly lifetimes?: SessionLifetimes;
+  } = {},
 ): CheckUnderTest {
-  const { bearer, claimHeaders = [] } = options;
+  const { bearer, claimHeaders = [], lifetimes = LIFETIMES } = options;
   const clock = new Clock();
   const source = new RingInMemory();
   const generation = new Generation();
@@ -79,7 +83,7 @@ export function createCheckUnderTest(
     store.close();
     elsewhere.close();
   });
-  const sessions = new Sessions({ store, ring, now: clock.now, lifetimes: LIFETIMES });
+  const sessions = new Sessions({ store, ring, now: clock.now, lifetimes });
   const rules: { current: AccessRules } = { current: OPEN_RULES };
   const outages: unknown[] = [];
   const sessionDependencies: SessionVerifierDependencies = {

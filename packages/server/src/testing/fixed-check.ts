@@ -59,6 +59,7 @@ function decide(token: string): Verdict | Promise<Verdict> {
     identity: ADA_IDENTITY,
     session: undefined,
     setCookie: undefined,
+    renewal: undefined,
   } as const;
   switch (token) {
     case 'good':
@@ -68,7 +69,7 @@ function decide(token: string): Verdict | Promise<Verdict> {
     case 'slid':
       return {
         ...admitted,
-        session: { id: 1, createdAt: NOON, endsAt: NOON, absoluteEnd: NOON },
+        session: { id: 1, generation: 1, createdAt: NOON, endsAt: NOON, absoluteEnd: NOON },
         setCookie: SLID_COOKIE,
       };
     case 'forbidden':

@@ -9,12 +9,19 @@ import type { SessionTokens } from '../session/session-record.ts';
 import type { NewSession, SessionLifetimes } from '../session/sessions.ts';
 import type { AccessRules } from '../verdict/access.ts';
 
-/** Idle 12 h, absolute 7 d, 1 h without a refresh token, asked again after 10 min. */
+/** Idle 12 h, absolute 7 d, 1 h without a refresh token, asked again within 10 min, good for 5 more. */
 export const LIFETIMES: SessionLifetimes = {
   idleMs: 43_200_000,
   absoluteMs: 604_800_000,
   withoutRefreshTokenIdleMs: 3_600_000,
   revalidateAfterMs: 600_000,
+  renewalGraceMs: 300_000,
+};
+
+/** The same, with sessions that nobody has to ask the IdP about before their absolute end. */
+export const UNASKED_LIFETIMES: SessionLifetimes = {
+  ...LIFETIMES,
+  revalidateAfterMs: LIFETIMES.absoluteMs,
 };
 
 /** The record of Ada. */
@@ -43,6 +50,7 @@ export const ADA_SIGNS_IN: NewSession = {
   claims: { email: 'ada@corp.example', email_verified: true, groups: ['engineers'] },
   sid: 'sid-1',
   tokens: TOKENS,
+  signInAt: 1_767_614_370_000,
   accessTokenLifeMs: 3_600_000,
   address: '192.0.2.1',
   browser: 'Example/1.0',

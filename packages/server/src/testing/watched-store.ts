@@ -29,7 +29,19 @@ export class WatchedStore implements SessionStore {
   }
 
   readonly create: SessionStore['create'] = (...call) => this.#up().create(...call);
+  readonly replace: SessionStore['replace'] = (...call) => this.#up().replace(...call);
+  readonly noteRenewalSent: SessionStore['noteRenewalSent'] = (...call) =>
+    this.#up().noteRenewalSent(...call);
+  readonly lease: SessionStore['lease'] = (...call) => this.#up().lease(...call);
+  readonly release: SessionStore['release'] = (...call) => this.#up().release(...call);
   readonly revoke: SessionStore['revoke'] = (...call) => this.#up().revoke(...call);
+  readonly revokeGeneration: SessionStore['revokeGeneration'] = (...call) =>
+    this.#up().revokeGeneration(...call);
+  readonly revokeAll: SessionStore['revokeAll'] = (...call) => this.#up().revokeAll(...call);
+  readonly endReason: SessionStore['endReason'] = (...call) => this.#up().endReason(...call);
+  readonly listByPrincipal: SessionStore['listByPrincipal'] = (...call) =>
+    this.#up().listByPrincipal(...call);
+  readonly list: SessionStore['list'] = (...call) => this.#up().list(...call);
   readonly claimOnce: SessionStore['claimOnce'] = (...call) => this.#up().claimOnce(...call);
   readonly sweep: SessionStore['sweep'] = (...call) => this.#up().sweep(...call);
   readonly close: SessionStore['close'] = () => this.#store.close();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Sessions } from '../session/sessions.ts';
 import { COOKIE, createCheckUnderTest, toRequest } from '../testing/check.ts';
-import { ADA_SIGNS_IN, LIFETIMES } from '../testing/people.ts';
+import { ADA_SIGNS_IN, LIFETIMES, UNASKED_LIFETIMES } from '../testing/people.ts';
 import { createRingKey, openRing, RingInMemory } from '../testing/ring.ts';
 import { DOWN } from '../testing/watched-store.ts';
 import { createCheck } from './check.ts';
@@ -25,7 +25,7 @@ describe('remembering', () => {
     const { id, cookie } = await signIn();
     const stored = await elsewhere.read(id);
     await elsewhere.revoke(id);
-    expect(await ask(cookie)).toMatchObject({ reason: 'session_unknown' });
+    expect(await ask(cookie)).toMatchObject({ reason: 'signed_out' });
     if (stored !== undefined) await elsewhere.create(stored, undefined);
     expect(await ask(cookie)).toMatchObject({ outcome: 'admitted' });
     expect(store.reads).toBe(2);
@@ -44,8 +44,10 @@ describe('remembering', () => {
   });
 
   it('ends with its session, also when the store was read a moment before', async () => {
-    const { ask, signIn, clock, sessions, store } = createCheckUnderTest();
-    const { id, cookie } = await signIn();
+    const { ask, signIn, clock, sessions, store } = createCheckUnderTest({
+      lifetimes: UNASKED_LIFETIMES,
+    });
+    const { id, cookie } = await signIn({ accessTokenLifeMs: undefined });
     clock.advance(LIFETIMES.absoluteMs - 60_000);
     await sessions.noteUse(id, clock.now());
     expect(await ask(cookie)).toMatchObject({ outcome: 'admitted' });
@@ -97,7 +99,7 @@ describe('revocation', () => {
     await ask(gone.cookie);
     await ask(stays.cookie);
     await sessions.end(gone.cookie);
-    expect(await ask(gone.cookie)).toEqual({ outcome: 'refused', reason: 'session_unknown' });
+    expect(await ask(gone.cookie)).toEqual({ outcome: 'refused', reason: 'signed_out' });
     expect(await ask(stays.cookie)).toMatchObject({ outcome: 'admitted' });
   });
 
@@ -109,7 +111,7 @@ describe('revocation', () => {
     await elsewhere.revoke(gone.id);
     clock.advance(250);
     const before = store.reads;
-    expect(await ask(gone.cookie)).toEqual({ outcome: 'refused', reason: 'session_unknown' });
+    expect(await ask(gone.cookie)).toEqual({ outcome: 'refused', reason: 'signed_out' });
     expect(await ask(stays.cookie)).toMatchObject({ outcome: 'admitted' });
     expect(store.reads - before).toBe(1);
   });
@@ -119,7 +121,7 @@ describe('revocation', () => {
     const { cookie } = await signIn();
     await ask(cookie);
     const begun = await sessions.begin(ADA_SIGNS_IN, [cookie]);
-    expect(await ask(cookie)).toMatchObject({ reason: 'session_unknown' });
+    expect(await ask(cookie)).toEqual({ outcome: 'refused', reason: 'session_replaced' });
     expect(await ask(begun.cookieValue)).toMatchObject({ outcome: 'admitted' });
   });
 
@@ -140,7 +142,7 @@ describe('revocation', () => {
     await ask(other.cookie);
     resolve();
     await pending;
-    expect(await ask(gone.cookie)).toEqual({ outcome: 'refused', reason: 'session_unknown' });
+    expect(await ask(gone.cookie)).toEqual({ outcome: 'refused', reason: 'signed_out' });
   });
 
   it('that nobody heard of between a read and its remembering is heard of afterwards', async () => {
@@ -154,7 +156,7 @@ describe('revocation', () => {
     resolve();
     await pending;
     clock.advance(250);
-    expect(await ask(gone.cookie)).toEqual({ outcome: 'refused', reason: 'session_unknown' });
+    expect(await ask(gone.cookie)).toEqual({ outcome: 'refused', reason: 'signed_out' });
   });
 
   it('that may have been missed has everything forgotten', async () => {

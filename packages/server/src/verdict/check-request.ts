@@ -16,4 +16,9 @@ export interface CheckRequest {
   readonly rawHeaders: readonly string[];
   /** Which of `auth.httpAuthorizationHeader` and `auth.grpcAuthorizationHeader` carries a bearer. */
   readonly transport: 'http' | 'grpc';
+  /**
+   * Asked by a page's timer and not by a person: no use of the session is noted, so that a forgotten
+   * tab keeps none alive.
+   */
+  readonly isPassive?: boolean;
 }

@@ -5,6 +5,7 @@
  */
 
 import { SallyportError } from '@sallyport/protocol';
+import type { Renewals } from '../session/renewals.ts';
 import type { CheckRequest } from './check-request.ts';
 import { type Credential, type CredentialSettings, readCredential } from './credential.ts';
 import { isCrossSiteWrite } from './cross-site.ts';
@@ -25,6 +26,8 @@ export interface CheckDependencies {
   readonly credentials: CredentialSettings;
   /** Absent: session cookies count for nothing. */
   readonly sessions?: SessionVerifier;
+  /** Asks the IdP about sessions; absent: sessions count as long as their record says. */
+  readonly renewals?: Pick<Renewals, 'start' | 'finish'>;
   /** Absent: every bearer is refused with `bearer_not_accepted`. */
   readonly bearer?: BearerVerifier;
   /** Told of an outage, with its cause. */
@@ -41,17 +44,18 @@ const BEARER_NOT_ACCEPTED: Refused = { outcome: 'refused', reason: 'bearer_not_a
 /**
  * Creates the check that every door asks.
  *
- * It never throws and never rejects: whatever goes wrong is `undecided`. It performs no renewal and
- * ends no session.
+ * It never throws and never rejects: whatever goes wrong is `undecided`. It ends no
+ * session. One that is due for renewal is admitted at once and renewed in the background; one that
+ * counts no longer unasked waits for its renewal, within a bound.
  */
 export function createCheck(dependencies: CheckDependencies): Check {
-  const { publicOrigin, credentials, sessions, bearer, onOutage } = dependencies;
+  const { publicOrigin, credentials, sessions, renewals, bearer, onOutage } = dependencies;
 
   return function check(request) {
     let credential: Credential = { kind: 'none' };
     try {
       credential = readCredential(request, credentials);
-      const verdict = decide(credential);
+      const verdict = decide(credential, request.isPassive === true);
       if (!(verdict instanceof Promise)) return guard(verdict, request);
       const { kind } = credential;
       return verdict
@@ -62,7 +66,7 @@ export function createCheck(dependencies: CheckDependencies): Check {
     }
   };
 
-  function decide(credential: Credential): Verdict | Promise<Verdict> {
+  function decide(credential: Credential, isPassive: boolean): Verdict | Promise<Verdict> {
     switch (credential.kind) {
       case 'none':
         return NO_CREDENTIAL;
@@ -73,8 +77,46 @@ export function createCheck(dependencies: CheckDependencies): Check {
         return bearer.recall(credential.token) ?? bearer.decide(credential.token);
       case 'session':
         if (sessions === undefined) return NO_CREDENTIAL;
-        return sessions.recall(credential.values) ?? sessions.decide(credential.values);
+        return decideSession(sessions, credential.values, isPassive);
     }
+  }
+
+  function decideSession(
+    verifier: SessionVerifier,
+    values: readonly string[],
+    isPassive: boolean,
+  ): Verdict | Promise<Verdict> {
+    const recalled = verifier.recall(values, isPassive);
+    if (recalled === undefined) return renewAndDecide(verifier, values, isPassive);
+    renewIfDue(recalled, values);
+    return recalled;
+  }
+
+  async function renewAndDecide(
+    verifier: SessionVerifier,
+    values: readonly string[],
+    isPassive: boolean,
+  ): Promise<Verdict> {
+    let verdict = await verifier.decide(values, isPassive);
+    if (verdict.outcome === 'overdue') {
+      const waitSeconds = await renewals?.finish(values, verdict);
+      // Whatever came of the renewal stands in the store: renewed, ended, or as it was.
+      if (waitSeconds === undefined) verdict = await verifier.decide(values, isPassive);
+      if (verdict.outcome === 'overdue') {
+        return {
+          outcome: 'undecided',
+          reason: 'renewal_unavailable',
+          retryAfterSeconds: waitSeconds ?? 1,
+        };
+      }
+    }
+    renewIfDue(verdict, values);
+    return verdict;
+  }
+
+  function renewIfDue(verdict: Verdict, values: readonly string[]): void {
+    if (verdict.outcome === 'admitted' && verdict.renewal === 'due' && verdict.session)
+      renewals?.start(values, verdict.session);
   }
 
   /** The cross-site rule stands on every admission by cookie, remembered or not. */

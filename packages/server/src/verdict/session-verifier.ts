@@ -13,7 +13,7 @@ import { type AccessRules, findAccessRefusal } from './access.ts';
 import type { Generation } from './generation.ts';
 import { prepareIdentity } from './identity.ts';
 import { type RememberedSession, RememberedSessions } from './remembered.ts';
-import type { Admitted, Identity, Refused, Verdict } from './verdict.ts';
+import type { Admitted, Identity, Overdue, Refused, Verdict } from './verdict.ts';
 
 /** Everything a verdict on a session depends on. */
 export interface SessionVerifierDependencies {
@@ -34,10 +34,16 @@ export interface SessionVerifierDependencies {
 
 /** Verifies session cookies. */
 export interface SessionVerifier {
-  /** Synchronous and in memory; `undefined` means: decide. Throws when the store cannot say what was revoked. */
-  recall(values: readonly string[]): Admitted | undefined;
-  /** Rejects only on an outage. */
-  decide(values: readonly string[]): Promise<Verdict>;
+  /**
+   * Synchronous and in memory; `undefined` means: decide. Throws when the store cannot say what was revoked.
+   *
+   * @param isPassive - Notes no use; `false` by default.
+   */
+  recall(values: readonly string[], isPassive?: boolean): Admitted | undefined;
+  /** Rejects only on an outage. `isPassive` as in `recall`. */
+  decide(values: readonly string[], isPassive?: boolean): Promise<Verdict | Overdue>;
+  /** Drops what is remembered of a session: the stored one has changed. */
+  forget(sessionId: number): void;
 }
 
 /** A use is noted, and the cookie slid, at most this often. */
@@ -55,7 +61,7 @@ export function createSessionVerifier(dependencies: SessionVerifierDependencies)
   let revocationsSeen = 0;
 
   return {
-    recall(values) {
+    recall(values, isPassive = false) {
       ring.poll();
       forgetRevoked();
       const value = values.length === 1 ? values[0] : undefined;
@@ -66,23 +72,28 @@ export function createSessionVerifier(dependencies: SessionVerifierDependencies)
       const isFresh =
         entry.generation === generation.current &&
         time < sessionEnd(entry.session) &&
+        time < (entry.session.validUntil ?? Number.POSITIVE_INFINITY) &&
         time < entry.readAgainAt &&
         time >= entry.readAgainAt - READ_AGAIN_AFTER_MS;
       if (!isFresh) {
         remembered.drop(entry.session.id);
         return undefined;
       }
-      return admit(entry, value, time);
+      return admit(entry, value, time, isPassive);
     },
 
-    async decide(values) {
+    async decide(values, isPassive = false) {
       let refusal: Refused = NO_CREDENTIAL;
       for (const value of values) {
-        const verdict = await decideSession(value);
+        const verdict = await decideSession(value, isPassive);
         if (verdict.outcome !== 'refused') return verdict;
         if (refusal.reason !== 'not_allowed') refusal = verdict;
       }
       return refusal;
+    },
+
+    forget(sessionId) {
+      remembered.drop(sessionId);
     },
   };
 
@@ -94,12 +105,15 @@ export function createSessionVerifier(dependencies: SessionVerifierDependencies)
     for (const id of revoked.sessions) remembered.drop(id);
   }
 
-  async function decideSession(value: string): Promise<Verdict> {
+  async function decideSession(value: string, isPassive: boolean): Promise<Verdict | Overdue> {
     // Taken before the read: what changes meanwhile makes the result good for this request only.
     const generationAtRead = generation.current;
     const revocationsAtRead = revocationsSeen;
     const session = await sessions.find(value);
     if (typeof session === 'string') return { outcome: 'refused', reason: session };
+    const { id, validUntil } = session;
+    if (validUntil !== undefined && now() >= validUntil)
+      return { outcome: 'overdue', id, generation: session.generation };
     if (findAccessRefusal(session.principal, session.claims, dependencies.access()) !== undefined) {
       return { outcome: 'refused', reason: 'not_allowed', user: session.user };
     }
@@ -119,14 +133,22 @@ export function createSessionVerifier(dependencies: SessionVerifierDependencies)
       generation: generationAtRead,
     };
     if (revocationsSeen === revocationsAtRead) remembered.set(value, entry);
-    return admit(entry, value, time);
+    return admit(entry, value, time, isPassive);
   }
 
-  function admit(entry: RememberedSession, value: string, time: number): Admitted {
-    if (time - entry.session.lastUsedAt < NOTE_USE_EVERY_MS) return entry.admitted;
+  function admit(
+    entry: RememberedSession,
+    value: string,
+    time: number,
+    isPassive: boolean,
+  ): Admitted {
+    const { revalidateAt } = entry.session;
+    if (entry.admitted.renewal === undefined && revalidateAt !== undefined && time >= revalidateAt)
+      entry.admitted = { ...entry.admitted, renewal: 'due' };
+    if (isPassive || time - entry.session.lastUsedAt < NOTE_USE_EVERY_MS) return entry.admitted;
     const session = { ...entry.session, lastUsedAt: time };
     entry.session = session;
-    entry.admitted = toAdmitted(session, entry.identity);
+    entry.admitted = { ...toAdmitted(session, entry.identity), renewal: entry.admitted.renewal };
     // A use that cannot be noted shortens the idle time by a minute; the request itself is decided.
     sessions.noteUse(session.id, time).catch(onOutage);
     return {
@@ -142,10 +164,12 @@ function toAdmitted(session: Session, identity: Identity): Admitted {
     identity,
     session: {
       id: session.id,
+      generation: session.generation,
       createdAt: session.createdAt,
       endsAt: sessionEnd(session),
       absoluteEnd: session.absoluteEnd,
     },
     setCookie: undefined,
+    renewal: undefined,
   };
 }

@@ -5,12 +5,14 @@
  */
 
 import type { HeaderPair, JsonValue, Principal, UserRecord } from '@sallyport/protocol';
+import type { EndReason } from '../session/session-store.ts';
 
 /** Why a caller may not enter. Stable: on the wire as `reason`, and a metric label. */
 export type RefusalReason =
   | 'no_credential'
   | 'session_unknown'
   | 'session_expired'
+  | EndReason
   | 'ambiguous_credentials'
   | 'bearer_not_accepted'
   | 'insufficient_scope'
@@ -18,7 +20,7 @@ export type RefusalReason =
   | 'not_allowed';
 
 /** Why nobody could tell. Stable, like {@link RefusalReason}. */
-export type UndecidedReason = 'store_unavailable' | 'issuer_unavailable';
+export type UndecidedReason = 'store_unavailable' | 'issuer_unavailable' | 'renewal_unavailable';
 
 /** A verified identity, with what a backend is told about it. */
 export interface Identity {
@@ -35,6 +37,8 @@ export interface Identity {
 /** The session behind an admission by cookie. Times in epoch milliseconds. */
 export interface SessionView {
   readonly id: number;
+  /** Which of its renewals this is. */
+  readonly generation: number;
   readonly createdAt: number;
   /** When it ends if it is not used again. */
   readonly endsAt: number;
@@ -49,6 +53,15 @@ export interface Admitted {
   readonly session: SessionView | undefined;
   /** A Set-Cookie value, when it is time to slide the session cookie. */
   readonly setCookie: string | undefined;
+  /** `due`: the IdP should be asked about the session, in the background; it stands meanwhile. */
+  readonly renewal: 'due' | undefined;
+}
+
+/** The session stands, but counts again only once the IdP was asked about it. */
+export interface Overdue {
+  readonly outcome: 'overdue';
+  readonly id: number;
+  readonly generation: number;
 }
 
 /** Known not to enter. */

@@ -1,0 +1,89 @@
+/**
+ * Suite: however many requests ask at once, a session is renewed once, and nobody is signed out by it.
+ *
+ * @module
+ */
+
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { Browser } from '../wire/browser.ts';
+import type { DeploymentUnderTest } from './deployment.ts';
+import { type RenewingDeployment, startRenewingDeployment } from './renewing-deployment.ts';
+
+const REQUESTS = 1_000;
+/** How long the IdP takes. */
+const IDP_MS = 2_000;
+/** Renewals one after the other, with the cookie of the first day. */
+const ROUNDS = 3;
+
+/** Registers the suite. */
+export function testStorm(under: DeploymentUnderTest): void {
+  describe(`${REQUESTS} requests of one session at once (${under.name})`, () => {
+    let deployment: RenewingDeployment;
+    let refreshesBefore = 0;
+    beforeAll(async () => {
+      deployment = await startRenewingDeployment(under);
+    });
+    beforeEach(() => {
+      deployment.idp.refreshes.delay(IDP_MS);
+      refreshesBefore = deployment.idp.seenRefreshes().length;
+    });
+    afterAll(() => deployment.stop());
+
+    const refreshes = () => deployment.idp.seenRefreshes().length - refreshesBefore;
+
+    /** Nobody takes what the answers set; the cookie stays what it was, and they say nothing else. */
+    async function storm(cookie: string, times = REQUESTS): Promise<ReadonlyMap<number, number>> {
+      const answers = await deployment.askAtOnce(cookie, times);
+      const set = answers.flatMap(({ setCookies }) => setCookies);
+      expect(set.filter((line) => !line.startsWith(`${cookie};`))).toEqual([]);
+      const counts = new Map<number, number>();
+      for (const { status } of answers) counts.set(status, (counts.get(status) ?? 0) + 1);
+      return counts;
+    }
+
+    it('due for renewal: exactly 1 refresh, every request admitted, nobody signed out, for several renewals with every Set-Cookie dropped', async () => {
+      const cookie = await deployment.signIn(new Browser());
+      for (let round = 1; round <= ROUNDS; round += 1) {
+        await deployment.untilDue();
+        const renewedBefore = deployment.renewals();
+        expect(await storm(cookie)).toEqual(new Map([[200, REQUESTS]]));
+        await deployment.renewed(renewedBefore + 1);
+        // Those who have not heard of the renewal yet send none of their own.
+        expect(await storm(cookie, 100)).toEqual(new Map([[200, 100]]));
+        expect(refreshes()).toBe(round);
+        expect(deployment.renewals()).toBe(renewedBefore + 1);
+      }
+      expect(deployment.endings()).toEqual([]);
+    });
+
+    it('overdue: all wait for exactly 1 refresh, every request admitted, nobody signed out', async () => {
+      const cookie = await deployment.signIn(new Browser());
+      for (let round = 1; round <= 2; round += 1) {
+        await deployment.untilOverdue();
+        const asked = performance.now();
+        expect(await storm(cookie)).toEqual(new Map([[200, REQUESTS]]));
+        // A timer may fire up to a millisecond early.
+        expect(performance.now() - asked).toBeGreaterThanOrEqual(IDP_MS - 1);
+        expect(refreshes()).toBe(round);
+      }
+      expect(deployment.endings()).toEqual([]);
+    });
+
+    it('not due: no refresh, every request admitted', async () => {
+      const cookie = await deployment.signIn(new Browser());
+      await deployment.clock.advance(6 * 60_000);
+      expect(await storm(cookie)).toEqual(new Map([[200, REQUESTS]]));
+      expect(refreshes()).toBe(0);
+    });
+
+    it('overdue, and the IdP has shut the person out: exactly 1 refresh, every request 401, renewal_refused', async () => {
+      const cookie = await deployment.signIn(new Browser());
+      await deployment.idp.revoke('ada');
+      await deployment.untilOverdue();
+      expect(await storm(cookie)).toEqual(new Map([[401, REQUESTS]]));
+      expect(new Set(await deployment.verdicts(cookie))).toEqual(new Set(['401 renewal_refused']));
+      expect(refreshes()).toBe(1);
+      expect(deployment.endings()).toEqual(['renewal_refused']);
+    });
+  });
+}

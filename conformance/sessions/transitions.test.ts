@@ -1,0 +1,118 @@
+/**
+ * The states of a session: each transition is one audit event, whichever process it happens in.
+ *
+ * @module
+ */
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Browser } from '../wire/browser.ts';
+import { PATIENCE } from '../wire/workers.ts';
+import { type RenewingDeployment, startRenewingDeployment } from './renewing-deployment.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const EVENTS = [
+  'sign_in_started',
+  'session_begun',
+  'session_renewing',
+  'session_renewed',
+  'session_ended',
+];
+
+describe('Every transition of a session is one audit event', () => {
+  let deployment: RenewingDeployment;
+  let told = 0;
+  beforeAll(async () => {
+    deployment = await startRenewingDeployment({ name: 'three processes' });
+  });
+  afterAll(() => deployment.stop());
+
+  const all = () =>
+    EVENTS.flatMap((event) => deployment.log(event)).toSorted((one, other) =>
+      String(one['time']).localeCompare(String(other['time'])),
+    );
+  /** Events since the last look, as `event` or `event reason`; only those of a session keep its id. */
+  const news = () => {
+    const lines = all().slice(told);
+    told += lines.length;
+    return lines.map(({ event, reason, level }) => {
+      expect(level).toBe('audit');
+      return [event, reason].filter((each) => typeof each === 'string').join(' ');
+    });
+  };
+  const signIn = async (browser: Browser) => {
+    const cookie = await deployment.signIn(browser);
+    expect(news()).toEqual(['sign_in_started no_credential', 'session_begun']);
+    return cookie;
+  };
+  const signOut = (browser: Browser) =>
+    browser.step(`${deployment.publicUrl}/logout`, {
+      form: {},
+      headers: { origin: deployment.publicUrl },
+    });
+
+  it('absent, signing in, active, signed out', async () => {
+    const browser = new Browser();
+    const cookie = await signIn(browser);
+    for (const index of deployment.indexes) await deployment.me(index, cookie);
+    // Being used is no transition.
+    expect(news()).toEqual([]);
+    await signOut(browser);
+    expect(news()).toEqual(['session_ended signed_out']);
+    for (const index of deployment.indexes) await deployment.me(index, cookie);
+    await signOut(browser);
+    expect(news()).toEqual([]);
+  });
+
+  it('active, renewing, active again: once, whichever processes are asked', async () => {
+    const cookie = await signIn(new Browser());
+    await deployment.untilDue();
+    await Promise.all(deployment.indexes.map((index) => deployment.me(index, cookie)));
+    await deployment.renewed(deployment.renewals() || 1);
+    for (const index of deployment.indexes) await deployment.me(index, cookie);
+    expect(news()).toEqual(['session_renewing', 'session_renewed']);
+    const ids = new Set(
+      all()
+        .slice(-2)
+        .map(({ session }) => session),
+    );
+    expect(ids.size).toBe(1);
+  });
+
+  it('active, replaced by a new sign-in of the same browser', async () => {
+    const browser = new Browser();
+    await signIn(browser);
+    await deployment.idp.signIn(browser, `${deployment.publicUrl}/login?prompt=login`, 'ada');
+    expect(news().toSorted((one, other) => one.localeCompare(other))).toEqual([
+      'session_begun',
+      'session_ended session_replaced',
+      'sign_in_started asked_for',
+    ]);
+  });
+
+  it('renewing, refused by the identity provider', async () => {
+    const cookie = await signIn(new Browser());
+    await deployment.idp.revoke('ada');
+    await deployment.untilOverdue();
+    expect(await deployment.verdicts(cookie)).toEqual(
+      deployment.indexes.map(() => '401 renewal_refused'),
+    );
+    expect(news()).toEqual(['session_renewing', 'session_ended renewal_refused']);
+  });
+
+  it('active, expired: told by whoever removes it', async () => {
+    const cookie = await signIn(new Browser());
+    await deployment.clock.advance(8 * DAY_MS);
+    expect(await deployment.verdicts(cookie)).toEqual(
+      deployment.indexes.map(() => '401 session_expired'),
+    );
+    expect(news()).toEqual([]);
+    await Promise.all(deployment.indexes.map((index) => deployment.replace(index)));
+    await expect
+      .poll(() => deployment.log('session_ended').at(-1)?.['reason'], {
+        ...PATIENCE,
+        timeout: 90_000,
+      })
+      .toBe('session_expired');
+  }, 120_000);
+});

@@ -1,0 +1,149 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Plane, startPlane } from '../../conformance/wire/platform.ts';
+import { CHROMIUM, launchChromium } from './chromium.ts';
+import { startForeignSite } from './foreign-site.ts';
+import { auditPage } from './page-audit.ts';
+import { signIn, typeCredentials, Visitor } from './visitor.ts';
+
+const LAPTOP =
+  'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Safari/605.1.15';
+
+describe.skipIf(CHROMIUM.isLeftOut)('Chromium: the account page', () => {
+  let plane: Plane;
+  let browser: Browser;
+  let visitor: Visitor;
+  let laptop: Visitor;
+  beforeAll(async () => {
+    browser = await launchChromium();
+  });
+  afterAll(() => browser.close());
+  // Each test its own: the list is of all sessions there are.
+  beforeEach(async () => {
+    plane = await startPlane();
+    visitor = await Visitor.arrive(browser);
+    laptop = await Visitor.arrive(browser, { userAgent: LAPTOP });
+  });
+  afterEach(async () => {
+    await visitor.leave();
+    await laptop.leave();
+    await plane.stop();
+    expect([...visitor.complaints(), ...laptop.complaints()]).toEqual([]);
+  });
+
+  const openAccount = async (page: Page) => {
+    await page.getByRole('link', { name: 'Account' }).click();
+    await page.getByRole('heading', { name: 'Your account' }).waitFor();
+  };
+  /** Asks with the browser's cookies, but sends nobody to the IdP, which may still know the person. */
+  const isSignedIn = async (who: Visitor) =>
+    (await who.context.request.get(`${plane.url}/me`)).status() === 200;
+
+  it('is reached from the console, and shows both browsers with this one marked', async () => {
+    await signIn(laptop, plane);
+    const page = await signIn(visitor, plane);
+    await openAccount(page);
+    const items = page.getByRole('listitem');
+    expect(await items.count()).toBe(2);
+    expect(await items.nth(0).textContent()).toMatch(/Headless Chrome \d+ on Linux this browser/);
+    expect(await items.nth(1).textContent()).toMatch(/Safari 18 on macOS.*from 127\.0\.0\.1/s);
+    for (const shown of ['Ada Lovelace', plane.issuer])
+      await page.getByText(shown, { exact: true }).waitFor();
+  });
+
+  it('ends the session of another browser with its button, and that browser has to sign in again', async () => {
+    await signIn(laptop, plane);
+    const page = await signIn(visitor, plane);
+    await openAccount(page);
+    expect(await isSignedIn(laptop)).toBe(true);
+    await page
+      .getByRole('button', { name: /^End Safari 18 on macOS Signed in .* \(just now\)/ })
+      .click();
+    await page.getByText('That session has ended.').waitFor();
+    expect(await page.getByRole('listitem').count()).toBe(1);
+    expect(await isSignedIn(laptop)).toBe(false);
+    expect(await isSignedIn(visitor)).toBe(true);
+  });
+
+  it('needs no mouse: Tab reaches each button, and Enter ends what it names', async () => {
+    await signIn(laptop, plane);
+    await openAccount(await signIn(visitor, plane));
+    const page = await visitor.open(`${plane.url}/auth/account`);
+    const reached: string[] = [];
+    for (let stop = 0; stop < 4; stop += 1) {
+      await page.keyboard.press('Tab');
+      reached.push(await page.evaluate<string>('document.activeElement.textContent'));
+      expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe(
+        'solid',
+      );
+    }
+    expect(reached).toEqual(['Sign out', 'End', 'Sign out everywhere', 'Back to the platform']);
+    await page.keyboard.press('Shift+Tab');
+    await page.keyboard.press('Shift+Tab');
+    await page.keyboard.press('Enter');
+    await page.getByText('That session has ended.').waitFor();
+    expect(await isSignedIn(laptop)).toBe(false);
+  });
+
+  it('signs out everywhere: this browser ends on the signed-out page, the other at the sign-in', async () => {
+    await signIn(laptop, plane);
+    const page = await signIn(visitor, plane);
+    await openAccount(page);
+    await page.getByRole('button', { name: 'Sign out everywhere' }).click();
+    await page.getByRole('heading', { name: 'You are signed out' }).waitFor();
+    expect(await visitor.cookieNames('localhost')).toEqual([]);
+    expect(await visitor.cookieNames('127.0.0.1')).not.toContain('sallyport_idp_session');
+    expect(await isSignedIn(laptop)).toBe(false);
+  });
+
+  it('signs out of this browser alone by its own button', async () => {
+    await signIn(laptop, plane);
+    const page = await signIn(visitor, plane);
+    await openAccount(page);
+    await page.getByRole('button', { name: /^Sign out Headless Chrome/ }).click();
+    await page.getByRole('heading', { name: 'You are signed out' }).waitFor();
+    expect(await visitor.cookieNames('localhost')).toEqual([]);
+    expect(await isSignedIn(laptop)).toBe(true);
+  });
+
+  it('sends whoever is not signed in to sign in, and comes back', async () => {
+    const page = await visitor.open(`${plane.url}/auth/account`);
+    await typeCredentials(page, plane, 'grace');
+    expect(page.url()).toBe(`${plane.url}/auth/account`);
+    await page.getByText('Grace Hopper').waitFor();
+  });
+
+  it('takes no order from a page of another site, not even of a sibling host', async () => {
+    await signIn(visitor, plane);
+    for (const host of ['127.0.0.1', 'localhost'] as const) {
+      const site = await startForeignSite(host);
+      const trap = site.serve(
+        `<form method="post" action="${plane.url}/auth/account"><input name="end" value="all"><button>Win</button></form>`,
+      );
+      visitor.expectRefusal(`${site.origin}/favicon.ico`);
+      const page = await visitor.open(trap);
+      await page.getByRole('button', { name: 'Win' }).click();
+      await page.getByRole('heading', { name: 'Another site asked for this' }).waitFor();
+      expect(await isSignedIn(visitor)).toBe(true);
+      await site.close();
+    }
+  });
+
+  it('is readable with a long list, narrow and wide, dark and light', async () => {
+    await signIn(laptop, plane);
+    const page = await signIn(visitor, plane);
+    await openAccount(page);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      for (const width of [320, 360, 1280]) {
+        await page.setViewportSize({ width, height: 800 });
+        const { overflow, topHeadings, text, smallTargets } = await auditPage(page);
+        const where = `${colorScheme}, ${width} px`;
+        expect(overflow, where).toBe(0);
+        expect(topHeadings, where).toBe(1);
+        expect(text.contrast, `${where}: ${text.sample}`).toBeGreaterThanOrEqual(4.5);
+        expect(smallTargets, where).toEqual([]);
+      }
+    }
+  });
+});

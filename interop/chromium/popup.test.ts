@@ -1,0 +1,178 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Plane, startPlane } from '../../conformance/wire/platform.ts';
+import { CHROMIUM, launchChromium } from './chromium.ts';
+import { signIn, typeCredentials, Visitor, waitForConsole } from './visitor.ts';
+
+const TYPED = 'Half a sentence that nobody wants to type twi';
+/** Longer than the page waits before it asks again. */
+const ASKS_AGAIN_MS = 31_000;
+
+describe.skipIf(CHROMIUM.isLeftOut)('Chromium: signing in again in a pop-up', () => {
+  let plane: Plane;
+  let browser: Browser;
+  let visitor: Visitor;
+  let elsewhere: Visitor;
+  beforeAll(async () => {
+    browser = await launchChromium();
+    plane = await startPlane();
+  });
+  afterAll(async () => {
+    await browser.close();
+    await plane.stop();
+  });
+  beforeEach(async () => {
+    visitor = await Visitor.arrive(browser);
+    elsewhere = await Visitor.arrive(browser);
+  });
+  afterEach(async () => {
+    await visitor.leave();
+    await elsewhere.leave();
+    expect([...visitor.complaints(), ...elsewhere.complaints()]).toEqual([]);
+  });
+
+  /** A console in which somebody types, and whose session then ends. */
+  const typeUntilEnded = async () => {
+    const page = await visitor.newTab();
+    await page.clock.install();
+    await page.goto(`${plane.url}/console/typing`);
+    await typeCredentials(page, plane);
+    await waitForConsole(page);
+    await page.getByLabel('Note').fill(TYPED);
+    const account = await signIn(elsewhere, plane, '/auth/account');
+    await account.getByRole('button', { name: 'Sign out everywhere' }).click();
+    await account.getByRole('heading', { name: 'You are signed out' }).waitFor();
+    await page.clock.fastForward(ASKS_AGAIN_MS);
+    await page.getByText('Your session has ended.').waitFor();
+    expect(await offered(page)).toEqual(['Sign in again']);
+    return page;
+  };
+  const openPopup = async (page: Page, button = 'Sign in again') => {
+    const [popup] = await Promise.all([
+      page.waitForEvent('popup'),
+      page.getByRole('button', { name: button }).click(),
+    ]);
+    return popup;
+  };
+  const type = async (popup: Page, login: 'ada' | 'grace') => {
+    await popup.getByLabel('User name').fill(login);
+    await popup.getByLabel('Password').fill(plane.password(login));
+    await popup.getByRole('button', { name: 'Sign in' }).click();
+  };
+  /** The person has to type again, because the IdP has forgotten them as well. */
+  const forgetAtIdp = () => visitor.context.clearCookies({ domain: '127.0.0.1' });
+  /** Buttons of the banners that are shown. */
+  const offered = (page: Page) => page.getByRole('alert').getByRole('button').allTextContents();
+
+  it('keeps what was typed: the window closes itself, the banner goes, the session counts again', async () => {
+    const page = await typeUntilEnded();
+    await forgetAtIdp();
+    const popup = await openPopup(page);
+    const closed = popup.waitForEvent('close');
+    await type(popup, 'ada');
+    await closed;
+    await page.getByText('Your session has ended.').waitFor({ state: 'hidden' });
+    expect(await offered(page)).toEqual([]);
+    expect(await page.getByLabel('Note').inputValue()).toBe(TYPED);
+    expect(page.url()).toBe(`${plane.url}/console/typing`);
+    await waitForConsole(page);
+    expect(await page.evaluate('fetch("/console/data").then(({ status }) => status)')).toBe(200);
+  });
+
+  it('asks nobody to type when the identity provider still knows the person', async () => {
+    const page = await typeUntilEnded();
+    const popup = await openPopup(page);
+    if (!popup.isClosed()) await popup.waitForEvent('close');
+    await page.getByText('Your session has ended.').waitFor({ state: 'hidden' });
+    expect(await page.getByLabel('Note').inputValue()).toBe(TYPED);
+  });
+
+  it('warns in both windows when somebody else signs in, and is put right by the first one', async () => {
+    const page = await typeUntilEnded();
+    await forgetAtIdp();
+    const popup = await openPopup(page);
+    await type(popup, 'grace');
+    await popup.getByRole('heading', { name: 'This is another account' }).waitFor();
+    await popup.getByText('The other window was working as somebody else.').waitFor();
+    await page.getByText('You are signed in as somebody else now.').waitFor();
+    await page.getByText('Your session has ended.').waitFor({ state: 'hidden' });
+    expect(popup.isClosed()).toBe(false);
+    expect(await page.getByLabel('Note').inputValue()).toBe(TYPED);
+    // It stays a warning when the page asks for itself.
+    await page.clock.fastForward(ASKS_AGAIN_MS);
+    await page.getByText('You are signed in as somebody else now.').waitFor();
+
+    const closed = popup.waitForEvent('close');
+    await popup.getByRole('link', { name: 'Use another account' }).click();
+    await type(popup, 'ada');
+    await closed;
+    await page.getByText('You are signed in as somebody else now.').waitFor({ state: 'hidden' });
+    expect(await offered(page)).toEqual([]);
+    expect(await page.getByLabel('Note').inputValue()).toBe(TYPED);
+  });
+
+  it('works when the pages of the identity provider cut the window off from its opener', async () => {
+    const page = await typeUntilEnded();
+    await forgetAtIdp();
+    const shown = visitor.context.waitForEvent(
+      'response',
+      (response) => response.url().startsWith(`${plane.issuer}/`) && response.status() === 200,
+    );
+    const popup = await openPopup(page);
+    expect((await shown).headers()['cross-origin-opener-policy']).toBe('same-origin');
+    await popup.getByLabel('Password').waitFor();
+    expect(await popup.evaluate('window.opener')).toBeNull();
+    const closed = popup.waitForEvent('close');
+    await type(popup, 'ada');
+    await closed;
+    await page.getByText('Your session has ended.').waitFor({ state: 'hidden' });
+    expect(await page.getByLabel('Note').inputValue()).toBe(TYPED);
+  });
+
+  it('stays in the pop-up when it fails, and "try again" ends in the page all the same', async () => {
+    const page = await typeUntilEnded();
+    await forgetAtIdp();
+    const popup = await openPopup(page);
+    await popup.getByRole('button', { name: 'Cancel' }).click();
+    await popup
+      .getByRole('heading', { name: 'The identity provider did not sign you in' })
+      .waitFor();
+    expect(await page.getByText('Your session has ended.').isVisible()).toBe(true);
+    const closed = popup.waitForEvent('close');
+    await popup.getByRole('link', { name: 'Try again' }).click();
+    await type(popup, 'ada');
+    await closed;
+    await page.getByText('Your session has ended.').waitFor({ state: 'hidden' });
+    expect(await page.getByLabel('Note').inputValue()).toBe(TYPED);
+  });
+
+  it('notices by itself that somebody else has signed in from another tab', async () => {
+    const page = await typeUntilEnded();
+    await forgetAtIdp();
+    const tab = await visitor.open(`${plane.url}/console/other`);
+    await typeCredentials(tab, plane, 'grace');
+    await page.clock.fastForward(ASKS_AGAIN_MS);
+    await page.getByText('You are signed in as somebody else now.').waitFor();
+    expect(await page.getByLabel('Note').inputValue()).toBe(TYPED);
+  });
+
+  it('says in a browser without scripts that the window can be closed', async () => {
+    const plain = await Visitor.arrive(browser, { javaScriptEnabled: false });
+    const page = await plain.open(`${plane.url}/login?mode=popup`);
+    await typeCredentials(page, plane);
+    await page.getByText('You are signed in. You can close this window.').waitFor();
+    expect(page.url()).toBe(`${plane.url}/auth/signed-in`);
+    await plain.leave();
+  });
+
+  it('leaves a console whose session stands alone', async () => {
+    const page = await visitor.newTab();
+    await page.clock.install();
+    await page.goto(`${plane.url}/console/typing`);
+    await typeCredentials(page, plane);
+    await waitForConsole(page);
+    await page.clock.fastForward(ASKS_AGAIN_MS);
+    await waitForConsole(page);
+    expect(await offered(page)).toEqual([]);
+  });
+});

@@ -1,0 +1,141 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  createStoredSession,
+  testSessionStore,
+} from '../../packages/server/src/session/session-store-contract.ts';
+import { testSessionStoreRenewal } from '../../packages/server/src/session/session-store-renewal-contract.ts';
+import { Clock, NOON } from '../../packages/server/src/testing/clock.ts';
+import { OPENSSL } from './certificates.ts';
+import { REDIS_CLI, type RedisCluster, startRedisCluster } from './cluster.ts';
+import { createDeployment, type DeploymentSettings, SEEN_WITHIN_MS } from './redis-deployment.ts';
+import { REDIS } from './redis-process.ts';
+import { type RedisServer, startRedis } from './redis-server.ts';
+import { type SentinelGroup, startSentinelGroup } from './sentinel.ts';
+
+const HOST = '127.0.0.1';
+const RIGHTS = readRights();
+
+/** The words of the access rule in docs/redis.md, its keys' pattern apart. */
+function readRights(): readonly string[] {
+  const page = readFileSync(new URL('../../docs/redis.md', import.meta.url), 'utf8');
+  const [, line = ''] = /^user sallyport on \S+ ~\{sallyport\}:\* (.*)$/m.exec(page) ?? [];
+  return line.split(' ');
+}
+
+/** Runs both suites. */
+function testStore(name: string, settings: () => DeploymentSettings): void {
+  const create = (clock: Clock) => createDeployment(settings(), clock);
+  testSessionStore(name, create, SEEN_WITHIN_MS);
+  testSessionStoreRenewal(name, create, SEEN_WITHIN_MS);
+}
+
+describe.skipIf(REDIS.isLeftOut)('redis-server: one server', () => {
+  let server: RedisServer;
+  beforeAll(async () => {
+    server = await startRedis();
+  });
+  afterAll(() => server.stop());
+
+  testStore('redis', () => ({
+    topology: { mode: 'standalone', address: { host: HOST, port: server.port } },
+  }));
+});
+
+describe.skipIf(REDIS.isLeftOut || OPENSSL.isLeftOut)(
+  'redis-server, openssl: TLS with certificates on both ends, and a user with the documented rights',
+  () => {
+    let server: RedisServer;
+    beforeAll(async () => {
+      server = await startRedis({
+        tls: 'mutual',
+        user: {
+          name: 'sallyport',
+          password: 'p w:@/ä',
+          rules: `~{deployment-*}:* ${RIGHTS.join(' ')}`,
+        },
+      });
+    });
+    afterAll(() => server.stop());
+
+    const settings = (): DeploymentSettings => {
+      const { caFile = '', client } = server.access;
+      const read = (path: string): string => readFileSync(path, 'utf8');
+      return {
+        topology: { mode: 'standalone', address: { host: HOST, port: server.port } },
+        access: {
+          username: 'sallyport',
+          password: () => 'p w:@/ä',
+          database: 0,
+          tls: () => ({
+            ca: read(caFile),
+            cert: read(client?.certFile ?? ''),
+            key: read(client?.keyFile ?? ''),
+          }),
+        },
+      };
+    };
+    testStore('redis with TLS and narrow rights', settings);
+
+    it('needs each of the documented rights: all of them were made use of', async () => {
+      await server.send('CONFIG', 'RESETSTAT');
+      const clock = new Clock();
+      const store = createDeployment({ ...settings(), replicas: 1 }, clock).open();
+      await store.create(createStoredSession(1), undefined);
+      await store.create(createStoredSession(2, { sidKey: new Uint8Array(16) }), undefined);
+      await store.touch(2, NOON + 1);
+      await store.list(undefined, 1);
+      await store.listByPrincipal(new Uint8Array(16), 1);
+      await store.sweep(1);
+      // One replica was asked for and there is none: the end itself was carried out.
+      await expect(store.revoke(2)).rejects.toThrow('replicas');
+      const used = new Set(
+        [...String(await server.send('INFO', 'commandstats')).matchAll(/^cmdstat_([^:]+):/gm)].map(
+          ([, name]) => `+${name}`,
+        ),
+      );
+      expect(RIGHTS.filter((right) => !used.has(right))).toEqual([]);
+      store.close();
+    });
+  },
+);
+
+describe.skipIf(REDIS.isLeftOut)(
+  'redis-server: sentinels, with a replica that has to follow',
+  () => {
+    let group: SentinelGroup;
+    beforeAll(async () => {
+      group = await startSentinelGroup({ password: 'of the servers' });
+    });
+    afterAll(() => group.stop());
+
+    testStore('redis with sentinels', () => ({
+      topology: {
+        mode: 'sentinel',
+        sentinels: group.sentinels,
+        master: group.name,
+        password: () => '',
+      },
+      access: { username: '', password: () => 'of the servers', tls: undefined, database: 0 },
+      replicas: 1,
+    }));
+  },
+);
+
+describe.skipIf(REDIS.isLeftOut || REDIS_CLI.isLeftOut)(
+  'redis-server, redis-cli: a cluster',
+  () => {
+    let cluster: RedisCluster;
+    beforeAll(async () => {
+      cluster = await startRedisCluster();
+    });
+    afterAll(() => cluster.stop());
+
+    testStore('redis in a cluster', () => ({
+      topology: {
+        mode: 'cluster',
+        seeds: cluster.servers.slice(0, 1).map(({ port }) => ({ host: HOST, port })),
+      },
+    }));
+  },
+);

@@ -1,0 +1,150 @@
+/**
+ * `sallyport sessions revoke`: an operator ends sessions.
+ *
+ * @module
+ */
+
+import type { Config } from '@sallyport/config';
+import { accept, type Result, refuse } from '@sallyport/protocol';
+import { createPinoLog, parseSessionId } from '@sallyport/server';
+import type { Interruption } from '../login/interruption.ts';
+import { type ExitCode, reportFailure } from '../login/report.ts';
+import { confirm } from '../sessions/confirmation.ts';
+import {
+  type EndedSession,
+  type EndingPorts,
+  type EndReport,
+  endByIds,
+  endEverybody,
+  endOfPrincipal,
+  NOTHING_ENDED,
+} from '../sessions/end-sessions.ts';
+import { assertRingOpens, type OpenedSessions } from '../sessions/open-sessions.ts';
+import { readOperator } from '../sessions/operator.ts';
+import { createProgress } from '../sessions/progress.ts';
+import { readSessions } from '../sessions/read-sessions.ts';
+import {
+  auditFields,
+  describeEnded,
+  describeEnding,
+  reportEnded,
+} from '../sessions/report-ended.ts';
+import { type SessionsOptions, selectPrincipal, withSessions } from '../sessions/with-sessions.ts';
+import { EXIT, type Stdio } from '../stdio.ts';
+
+/** Options of the command line. Exactly one of `ids`, `subject` and `all` is given. */
+export interface SessionsRevokeOptions extends SessionsOptions {
+  readonly ids: readonly number[];
+  readonly all?: boolean;
+  readonly yes?: boolean;
+}
+
+/**
+ * Reads session ids, each once.
+ *
+ * @returns The ids, or a sentence. It repeats no word: a whole cookie value holds a secret.
+ */
+export function parseIds(words: readonly string[]): Result<readonly number[], string> {
+  const ids = new Set<number>();
+  for (const [index, word] of words.entries()) {
+    const id = parseSessionId(word);
+    if (id === undefined)
+      return refuse(
+        `argument ${index + 1} is no session id: give the eight characters of the ID column`,
+      );
+    ids.add(id);
+  }
+  return accept([...ids]);
+}
+
+/**
+ * Ends sessions, each durable before it is told. Running servers stop admitting them within a second.
+ *
+ * @returns 1 when an id is of no session, or the store failed; what was ended stays ended.
+ */
+export async function revokeSessions(
+  options: SessionsRevokeOptions,
+  stdio: Stdio,
+  interruption: Interruption,
+): Promise<ExitCode> {
+  const isJson = options.json === true;
+  return withSessions(options, stdio, interruption, async (opened, config) => {
+    const { signal } = interruption;
+    const how = { isJson, wasInterrupted: () => signal.aborted };
+    try {
+      await assertRingOpens(opened.sessions, config.session.keyRingFile);
+    } catch (failure) {
+      return reportEnded({ ...NOTHING_ENDED, untouched: options.ids, failure }, how, stdio);
+    }
+    if (options.all === true && !(await isAgreed(options, opened, config, stdio, signal)))
+      return reportFailure(NOT_CONFIRMED, isJson, stdio);
+    const report = await end(options, config, {
+      ...opened,
+      now: Date.now,
+      onEnded: createTeller(config, isJson, stdio),
+      signal,
+    });
+    const code = reportEnded(report, how, stdio);
+    const summary = describeEnding(report, options);
+    if (!isJson && summary !== '') stdio.error(summary);
+    return code;
+  });
+}
+
+const NOT_CONFIRMED = {
+  error: 'not_confirmed',
+  description: 'nothing was ended.',
+  hint: '',
+  exitCode: EXIT.failure,
+};
+
+function end(
+  options: SessionsRevokeOptions,
+  config: Config,
+  ports: EndingPorts,
+): Promise<EndReport> {
+  if (options.all === true) return endEverybody(ports);
+  const principal = selectPrincipal(options, config);
+  return principal === undefined ? endByIds(ports, options.ids) : endOfPrincipal(ports, principal);
+}
+
+/** Nobody is asked where nobody can answer: there `--yes` is given, or the command was refused. */
+async function isAgreed(
+  { yes }: SessionsRevokeOptions,
+  { sessions }: OpenedSessions,
+  { session }: Config,
+  stdio: Stdio,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (yes === true || !stdio.isInteractive) return yes === true;
+  const progress = createProgress(process.stderr, Date.now);
+  const { total = 0, sealed } = await readSessions(sessions, {
+    principal: undefined,
+    limit: 1,
+    keyRingFile: session.keyRingFile,
+    onProgress: progress.count,
+    signal,
+  }).finally(progress.clear);
+  const count = total + sealed;
+  if (count === 0) return true;
+  const what = count === 1 ? 'the one session' : `all ${count.toLocaleString('en-US')} sessions`;
+  return confirm(`End ${what}? Everybody has to sign in again.`, {
+    input: process.stdin,
+    output: process.stderr,
+    signal,
+  });
+}
+
+/** On a terminal the line about each ended session is the record; elsewhere the log has its audit line too. */
+function createTeller(
+  config: Config,
+  isJson: boolean,
+  stdio: Stdio,
+): (ended: EndedSession) => void {
+  const log = createPinoLog(config.observe.logLevel, process.stderr);
+  const operator = readOperator(process.env);
+  return (ended) => {
+    if (!process.stderr.isTTY) log('audit', 'session_ended', auditFields(ended, operator));
+    if (!isJson) stdio.out(describeEnded(ended));
+  };
+}

@@ -1,0 +1,75 @@
+/**
+ * Workers on node:cluster: processes of this command that share one listening socket.
+ *
+ * @module
+ */
+
+import cluster from 'node:cluster';
+import { fileURLToPath } from 'node:url';
+import type { FromWorker, SourcesToSend, ToWorker } from './primary-channel.ts';
+import type { StartWorker, WorkerExit } from './worker-process.ts';
+
+const COMMAND = fileURLToPath(new URL('../../bin/sallyport.js', import.meta.url));
+
+/**
+ * Creates what starts workers.
+ *
+ * They accept connections from the shared socket themselves. Node's other way, to accept in the primary
+ * and hand over one connection at a time, leaves the one under way open and unanswered when its worker is
+ * killed, and puts the primary into the way of everybody.
+ *
+ * @param sources - Where the configuration comes from, as it was when the primary read it: a worker that
+ *   is started later must not have another one.
+ * @param port - Where they listen. Not 0: one that is started when no other is left would get another.
+ */
+export function createClusterWorkers(sources: SourcesToSend, port: number): StartWorker {
+  cluster.schedulingPolicy = cluster.SCHED_NONE;
+  cluster.setupPrimary({ exec: COMMAND, args: ['serve'] });
+
+  return ({ number, onReport, onEnd }) => {
+    let worker: ReturnType<typeof cluster.fork>;
+    try {
+      worker = cluster.fork();
+    } catch {
+      // No memory or no process left.
+      queueMicrotask(() => onEnd({}));
+      return { pid: undefined, stop: ignore, kill: ignore };
+    }
+    const { process: child } = worker;
+    let isStopping = false;
+    worker.on('message', (message: FromWorker) => {
+      if (message.kind !== 'asking') return onReport(message);
+      send({ kind: 'assignment', number, port, sources });
+      // What it was told before, it may not have heard.
+      if (isStopping) send({ kind: 'stop' });
+    });
+    // Without a process there will be no end of one. Whatever else fails shows in its end.
+    worker.on('error', () => {
+      if (child.pid === undefined) end({});
+    });
+    // After its exit, and after the last of what it said.
+    child.once('close', (code: number | null, signal: string | null) =>
+      end({ ...(code === null ? {} : { code }), ...(signal === null ? {} : { signal }) }),
+    );
+    return {
+      pid: child.pid,
+      stop() {
+        isStopping = true;
+        send({ kind: 'stop' });
+      },
+      kill: () => child.kill('SIGKILL'),
+    };
+
+    function send(message: ToWorker): void {
+      if (worker.isConnected()) child.send(message, ignore);
+    }
+
+    function end(exit: WorkerExit): void {
+      child.removeAllListeners('close');
+      onEnd(exit);
+    }
+  };
+}
+
+/** A message that cannot be delivered is for a process that has ended, which is told by its end. */
+function ignore(): void {}

@@ -1,0 +1,68 @@
+/**
+ * A worker's end of the channel to its primary.
+ *
+ * @module
+ */
+
+import type { ConfigSources } from '@sallyport/config';
+import type { WorkerReport } from './worker-process.ts';
+
+/** Sources of a configuration without the environment, which every process has by itself. */
+export type SourcesToSend = Pick<ConfigSources, 'file' | 'flags'>;
+
+/** What a worker is to do. */
+export interface Assignment {
+  /** The worker's number, from 1. */
+  readonly number: number;
+  /** Port to listen on, never 0: the one of every other worker. */
+  readonly port: number;
+  readonly sources: SourcesToSend;
+}
+
+/** What the primary says. */
+export type ToWorker = ({ readonly kind: 'assignment' } & Assignment) | { readonly kind: 'stop' };
+
+/**
+ * What a worker says. It asks for what it is to do, because node:cluster drops messages that come before
+ * anybody listens, and what a process loads before its program may take its time.
+ */
+export type FromWorker = { readonly kind: 'asking' } | WorkerReport;
+
+/** The channel. */
+export interface PrimaryChannel {
+  readonly assignment: Promise<Assignment>;
+  readonly stopRequested: Promise<void>;
+  /** Resolves when the primary has it, or is gone. */
+  report(report: WorkerReport): Promise<void>;
+}
+
+/**
+ * Opens the channel; it keeps the process from now on.
+ *
+ * SIGINT and SIGTERM are left to the primary, although a terminal and systemd send them to every
+ * process: a worker that took them would be gone before the primary could tell an end from a failure.
+ * When the primary is gone the channel is, and with it, by node:cluster, this process.
+ */
+export function openPrimaryChannel(): PrimaryChannel {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
+  process.channel?.ref();
+  const assigned = Promise.withResolvers<Assignment>();
+  const stopped = Promise.withResolvers<void>();
+  process.on('message', (message: ToWorker) => {
+    if (message.kind === 'stop') stopped.resolve();
+    else assigned.resolve(message);
+  });
+  void say({ kind: 'asking' });
+  return {
+    assignment: assigned.promise,
+    stopRequested: stopped.promise,
+    report: say,
+  };
+}
+
+function say(message: FromWorker): Promise<void> {
+  return new Promise((resolve) => {
+    if (process.send === undefined) resolve();
+    else process.send(message, () => resolve());
+  });
+}

@@ -1,0 +1,246 @@
+import { SallyportError } from '@sallyport/protocol';
+import type { LogFields } from '@sallyport/server';
+import { describe, expect, it } from 'vitest';
+import { superviseWorkers } from './supervise-workers.ts';
+import type { StartFailure, WorkerStart } from './worker-process.ts';
+
+/** Workers that do what the test says, in a time that passes when the test says so. */
+function begin({ count = 2 } = {}) {
+  let now = 0;
+  const timers = new Set<{ readonly at: number; readonly callback: () => void }>();
+  const started: (WorkerStart & { pid: number; stops: number; kills: number })[] = [];
+  const lines: (LogFields & { readonly event: string })[] = [];
+  const stop = Promise.withResolvers<string>();
+  let failsToStart = false;
+  let timesReady = 0;
+  const ended = superviseWorkers({
+    count,
+    startWorker(start) {
+      const worker = { ...start, pid: 100 + started.length, stops: 0, kills: 0 };
+      started.push(worker);
+      if (failsToStart) queueMicrotask(() => start.onEnd({}));
+      return {
+        pid: worker.pid,
+        stop() {
+          worker.stops += 1;
+        },
+        kill() {
+          worker.kills += 1;
+        },
+      };
+    },
+    stopRequested: stop.promise,
+    onReady: () => {
+      timesReady += 1;
+    },
+    now: () => now,
+    schedule(afterMs, callback) {
+      const timer = { at: now + afterMs, callback };
+      timers.add(timer);
+      return () => timers.delete(timer);
+    },
+    log: (_, event, fields) => lines.push({ event, ...fields }),
+  });
+  return {
+    ended,
+    started,
+    timesReady: () => timesReady,
+    timers,
+    linesOf: (event: string) => lines.filter((line) => line.event === event),
+    listen(index: number) {
+      started[index]?.onReport({ kind: 'listening' });
+    },
+    fail(index: number, sentence: string) {
+      started[index]?.onReport({ kind: 'failed', sentence });
+    },
+    end(index: number, signal = 'SIGKILL') {
+      started[index]?.onEnd({ signal });
+    },
+    failToStart() {
+      failsToStart = true;
+    },
+    async stop() {
+      stop.resolve('SIGTERM');
+      await stop.promise;
+    },
+    pass(ms: number) {
+      now += ms;
+      for (const timer of [...timers])
+        if (timer.at <= now && timers.delete(timer)) timer.callback();
+    },
+  };
+}
+
+describe('starting workers', () => {
+  it('is ready once, when the last of them listens', () => {
+    const { timesReady, started, listen, end, pass } = begin({ count: 3 });
+    expect(started.map(({ number }) => number)).toEqual([1, 2, 3]);
+    listen(0);
+    listen(1);
+    expect(timesReady()).toBe(0);
+    listen(2);
+    expect(timesReady()).toBe(1);
+    end(0);
+    pass(100);
+    listen(3);
+    expect(timesReady()).toBe(1);
+  });
+
+  it('waits for one that listened and ended before the last listened', () => {
+    const { timesReady, listen, end, pass } = begin();
+    listen(0);
+    end(0);
+    listen(1);
+    expect(timesReady()).toBe(0);
+    pass(100);
+    listen(2);
+    expect(timesReady()).toBe(1);
+  });
+
+  it('ends them all, and returns the first reason, when one cannot be started', async () => {
+    const { ended, started, fail, end, timesReady, linesOf } = begin();
+    const failure: StartFailure = { kind: 'failed', sentence: 'the port is taken' };
+    fail(1, failure.sentence);
+    fail(0, 'another');
+    end(1);
+    expect(started.map(({ stops }) => stops)).toEqual([1, 1]);
+    end(0);
+    expect(await ended).toEqual({ ok: false, error: failure });
+    expect([timesReady(), linesOf('worker_ended')]).toEqual([0, []]);
+  });
+});
+
+describe('a worker that ends', () => {
+  it('is started again with its number, after a pause', () => {
+    const { started, listen, end, pass, linesOf } = begin();
+    listen(0);
+    listen(1);
+    end(1);
+    expect(linesOf('worker_ended')).toEqual([
+      { event: 'worker_ended', worker: 2, pid: 101, signal: 'SIGKILL', restart_after_ms: 100 },
+    ]);
+    pass(99);
+    expect(started).toHaveLength(2);
+    pass(1);
+    expect(started.map(({ number }) => number)).toEqual([1, 2, 2]);
+  });
+
+  it('and cannot be started again is logged and tried again, while the others go on', async () => {
+    const { started, listen, end, fail, pass, linesOf } = begin();
+    listen(0);
+    listen(1);
+    end(1);
+    pass(100);
+    fail(2, 'a secret is gone');
+    end(2);
+    expect(linesOf('worker_failed')).toEqual([
+      { event: 'worker_failed', worker: 2, failure: 'a secret is gone' },
+    ]);
+    pass(200);
+    expect(started).toHaveLength(4);
+    expect(started[0]?.stops).toBe(0);
+  });
+
+  it('three times within 10 s before it listened stops the others and fails when they have ended', async () => {
+    const { ended, started, listen, end, pass } = begin();
+    listen(0);
+    end(1);
+    pass(100);
+    end(2);
+    pass(200);
+    expect(started[0]?.stops).toBe(0);
+    end(3);
+    expect(started[0]?.stops).toBe(1);
+    end(0);
+    await expect(ended).rejects.toThrow(SallyportError);
+    await expect(ended).rejects.toMatchObject({ code: 'SP_WORKER_FAILED', component: 'worker:2' });
+  });
+
+  it('is not given up for what another does', () => {
+    const { started, end, pass } = begin();
+    for (let round = 0; round < 2; round += 1) {
+      end(started.length - 2);
+      end(started.length - 1);
+      pass(1_000);
+    }
+    expect(started).toHaveLength(6);
+  });
+
+  it('or never was a process, because there was no memory for one, is tried again', async () => {
+    const { started, listen, end, pass, failToStart, linesOf } = begin();
+    listen(0);
+    listen(1);
+    end(1);
+    failToStart();
+    pass(100);
+    await Promise.resolve();
+    expect(linesOf('worker_ended')).toHaveLength(2);
+    pass(200);
+    expect(started).toHaveLength(4);
+  });
+});
+
+describe('stopping workers', () => {
+  it('asks each once, and is done when the last has ended', async () => {
+    const { ended, started, listen, end, stop, linesOf, timers } = begin();
+    let isOver = false;
+    const noteEnd = () => {
+      isOver = true;
+    };
+    void ended.then(noteEnd);
+    listen(0);
+    listen(1);
+    await stop();
+    expect(linesOf('stopping')).toEqual([{ event: 'stopping', signal: 'SIGTERM' }]);
+    end(0);
+    await Promise.resolve();
+    expect([isOver, started.map(({ stops }) => stops)]).toEqual([false, [1, 1]]);
+    end(1);
+    expect(await ended).toEqual({ ok: true, value: undefined });
+    expect(started).toHaveLength(2);
+    expect([linesOf('worker_ended'), timers.size]).toEqual([[], 0]);
+  });
+
+  it('kills what has not ended after 12 s, and not before', async () => {
+    const { ended, started, listen, end, stop, pass, linesOf } = begin();
+    listen(0);
+    listen(1);
+    await stop();
+    end(0);
+    pass(11_999);
+    expect(started.map(({ kills }) => kills)).toEqual([0, 0]);
+    pass(1);
+    expect(started.map(({ kills }) => kills)).toEqual([0, 1]);
+    expect(linesOf('worker_killed')).toEqual([{ event: 'worker_killed', worker: 2, pid: 101 }]);
+    end(1);
+    expect((await ended).ok).toBe(true);
+  });
+
+  it('starts nobody again, also whose pause is under way', async () => {
+    const { ended, started, listen, end, stop, pass } = begin();
+    listen(0);
+    end(1);
+    await stop();
+    pass(1_000);
+    expect(started).toHaveLength(2);
+    end(0);
+    expect((await ended).ok).toBe(true);
+  });
+
+  it('is done at once when none runs', async () => {
+    const { ended, end, stop } = begin();
+    end(0);
+    end(1);
+    await stop();
+    expect((await ended).ok).toBe(true);
+  });
+
+  it('before they listen is no failure of theirs', async () => {
+    const { ended, end, stop, fail } = begin();
+    await stop();
+    fail(0, 'too late');
+    end(0);
+    end(1);
+    expect((await ended).ok).toBe(true);
+  });
+});

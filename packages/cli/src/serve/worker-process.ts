@@ -1,0 +1,44 @@
+/**
+ * Port: a worker as its primary sees it, and what the two say to each other.
+ *
+ * @module
+ */
+
+import type { ConfigProblem } from '@sallyport/config';
+
+/** Why a worker does not listen, or did not stop as it should. Neither arm holds a secret. */
+export type StartFailure =
+  | { readonly kind: 'problems'; readonly problems: readonly ConfigProblem[] }
+  | { readonly kind: 'failed'; readonly sentence: string };
+
+/** What a worker says: that it listens, or what went wrong. */
+export type WorkerReport = { readonly kind: 'listening' } | StartFailure;
+
+/** How a process ended. */
+export interface WorkerExit {
+  /** The exit code, absent after a signal, or when there never was a process. */
+  readonly code?: number;
+  readonly signal?: string;
+}
+
+/** A worker's process. */
+export interface WorkerProcess {
+  /** Absent when it could not be started. */
+  readonly pid: number | undefined;
+  /** Asks it to finish what is under way and to end; does nothing when it is gone. */
+  stop(): void;
+  /** Ends it without asking. */
+  kill(): void;
+}
+
+/** What to start. */
+export interface WorkerStart {
+  /** From 1; a worker that replaces another has its number. */
+  readonly number: number;
+  readonly onReport: (report: WorkerReport) => void;
+  /** Called once, after the last report, and not before {@link StartWorker} has returned. */
+  readonly onEnd: (exit: WorkerExit) => void;
+}
+
+/** Starts a worker. Never throws: what could not be started has ended. */
+export type StartWorker = (start: WorkerStart) => WorkerProcess;

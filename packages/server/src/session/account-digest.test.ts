@@ -1,0 +1,45 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { anyText } from '../testing/any-text.ts';
+import { digestAccount, isAccountDigest } from './account-digest.ts';
+
+const ADA = { issuer: 'https://idp.example', subject: 'ada' };
+
+describe('digestAccount', () => {
+  it('is the same for the same account, in 16 base64url characters', () => {
+    expect(digestAccount(ADA)).toBe(digestAccount({ ...ADA }));
+    // SHA-256 of ["account","https://idp.example","ada"], its first 12 bytes.
+    expect(digestAccount(ADA)).toBe('88tQFrWFtGFouLTX');
+  });
+
+  it.each([
+    ['another subject', { ...ADA, subject: 'grace' }],
+    ['another issuer', { ...ADA, issuer: 'https://other.example' }],
+    ['parts cut elsewhere', { issuer: 'https://idp.example","a', subject: 'da' }],
+    ['parts that are swapped', { issuer: ADA.subject, subject: ADA.issuer }],
+  ])('is another one for %s', (_, other) => {
+    expect(digestAccount(other)).not.toBe(digestAccount(ADA));
+  });
+
+  it('is always what isAccountDigest takes', () => {
+    fc.assert(
+      fc.property(anyText(), anyText(), (issuer, subject) => {
+        expect(isAccountDigest(digestAccount({ issuer, subject }))).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('isAccountDigest', () => {
+  it.each([
+    '',
+    'A'.repeat(15),
+    'A'.repeat(17),
+    `${'A'.repeat(15)}=`,
+    `${'A'.repeat(15)}+`,
+    `${'A'.repeat(16)}\n`,
+    'undefined',
+  ])('does not take %j', (text) => {
+    expect(isAccountDigest(text)).toBe(false);
+  });
+});

@@ -1,0 +1,29 @@
+/**
+ * A text that says "the same account or not" and nothing else.
+ *
+ * @module
+ */
+
+import { createHash } from 'node:crypto';
+import type { Principal } from '@sallyport/protocol';
+
+const DIGEST_BYTES = 12;
+const DIGEST = /^[A-Za-z0-9_-]{16}$/;
+
+/**
+ * Digests an account: 16 base64url characters, the same for every session of a principal.
+ *
+ * It names nobody, and proves nothing: whoever knows issuer and subject can compute it.
+ */
+export function digestAccount({ issuer, subject }: Pick<Principal, 'issuer' | 'subject'>): string {
+  return createHash('sha256')
+    .update(JSON.stringify(['account', issuer, subject]))
+    .digest()
+    .subarray(0, DIGEST_BYTES)
+    .toString('base64url');
+}
+
+/** Whether a text could be a digest. Says nothing of whose. */
+export function isAccountDigest(text: string): boolean {
+  return DIGEST.test(text);
+}

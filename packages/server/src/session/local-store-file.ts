@@ -1,0 +1,153 @@
+/**
+ * The file of the local session store: its tables, and how an older one becomes a current one.
+ *
+ * @module
+ */
+
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+
+/** Version of the tables, kept in `PRAGMA user_version`; see docs/storage-schema.md. */
+const SCHEMA_VERSION = 2;
+/**
+ * Rows get an own number and not the random session id, so that they fill one page after another; pages
+ * are large, because a session of two to four kilobytes would leave half of a small one empty.
+ */
+const PAGE_BYTES = 16_384;
+/** Only if the upkeep thread does not get to it: a request's commit should not have to carry pages over. */
+const CHECKPOINT_PAGES = 1_000;
+/** The log beside the file is cut back to this once it is carried over. */
+const LOG_BYTES = 4_194_304;
+const SCHEMA = `
+CREATE TABLE session (
+  row INTEGER PRIMARY KEY,
+  id INTEGER NOT NULL UNIQUE,
+  generation INTEGER NOT NULL,
+  metadata BLOB NOT NULL,
+  tokens BLOB NOT NULL,
+  last_used_at INTEGER NOT NULL,
+  absolute_end INTEGER NOT NULL,
+  idle_ms INTEGER NOT NULL,
+  ends_at INTEGER NOT NULL GENERATED ALWAYS AS (min(absolute_end, last_used_at + idle_ms)) VIRTUAL,
+  principal_key BLOB NOT NULL,
+  sid_key BLOB,
+  sign_in_at INTEGER NOT NULL,
+  renewal_sent INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE INDEX session_by_principal ON session (principal_key);
+CREATE INDEX session_by_sid ON session (sid_key) WHERE sid_key IS NOT NULL;
+CREATE INDEX session_by_end ON session (ends_at);
+CREATE TABLE revocation (
+  sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+  session_id INTEGER NOT NULL,
+  revoked_at INTEGER NOT NULL,
+  reason TEXT NOT NULL
+) STRICT;
+CREATE INDEX revocation_by_session ON revocation (session_id);
+CREATE INDEX revocation_by_time ON revocation (revoked_at);
+CREATE TABLE owner_revocation (
+  kind TEXT NOT NULL,
+  key BLOB NOT NULL,
+  sign_ins_up_to INTEGER NOT NULL,
+  revoked_at INTEGER NOT NULL,
+  reason TEXT NOT NULL,
+  PRIMARY KEY (kind, key)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE lease (
+  session_id INTEGER PRIMARY KEY,
+  holder TEXT NOT NULL,
+  expires_at INTEGER NOT NULL
+) STRICT;
+CREATE TABLE claimed (
+  key BLOB PRIMARY KEY,
+  expires_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX claimed_by_end ON claimed (expires_at);
+`;
+
+/** How a connection differs from another's. */
+export interface StoreFileOptions {
+  /** Another process's write may hold up this thread for so long before an attempt gives up. */
+  readonly busyTimeoutMs: number;
+  /** Largest size of the file in bytes. */
+  readonly maxBytes?: number | undefined;
+}
+
+/**
+ * Opens the file, mode 0600 in a folder of mode 0700, with tables of the current version.
+ *
+ * Several processes may open it at once. The caller owns the connection.
+ *
+ * @throws When it cannot be opened, is no database, or is of a version this release does not know.
+ */
+export function openStoreFile(
+  path: string,
+  { busyTimeoutMs, maxBytes }: StoreFileOptions,
+): DatabaseSync {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  // SQLite gives its side files the mode of this one.
+  closeSync(openSync(path, 'a', 0o600));
+  const db = new DatabaseSync(path, { timeout: busyTimeoutMs });
+  try {
+    // The page size counts for a new file only.
+    db.exec(
+      `PRAGMA page_size = ${PAGE_BYTES}; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA journal_size_limit = ${LOG_BYTES};`,
+    );
+    createTables(db);
+    if (maxBytes !== undefined) {
+      const pageBytes = Number(db.prepare('PRAGMA page_size').get()?.['page_size']);
+      db.exec(`PRAGMA max_page_count = ${Math.max(1, Math.floor(maxBytes / pageBytes))}`);
+    }
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function createTables(db: DatabaseSync): void {
+  // Most of the time they are there, and nothing has to wait for anybody's write.
+  if (readVersion(db) === SCHEMA_VERSION) return;
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    const version = readVersion(db);
+    if (version === 1) bringOver(db);
+    else if (version === 0) db.exec(SCHEMA);
+    else if (version !== SCHEMA_VERSION)
+      throw new Error(
+        `the store has schema version ${String(version)}, this release knows ${SCHEMA_VERSION}`,
+      );
+    db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`);
+  } catch (error) {
+    // SQLite rolls back by itself on some errors; a second ROLLBACK would hide the first error.
+    if (db.isTransaction) db.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+function readVersion(db: DatabaseSync): unknown {
+  return db.prepare('PRAGMA user_version').get()?.['user_version'];
+}
+
+/**
+ * Version 1 had the sessions and the claims; nobody is signed out by the new tables. The log goes on with
+ * its numbers, so that a process of the release before, still ending, does not overlook what is new there.
+ */
+function bringOver(db: DatabaseSync): void {
+  db.exec(`
+ALTER TABLE session RENAME TO session_1;
+ALTER TABLE claimed RENAME TO claimed_1;
+DROP INDEX session_by_principal;
+DROP INDEX session_by_sid;
+ALTER TABLE revocation RENAME TO revocation_1;
+${SCHEMA}
+INSERT INTO session (id, generation, metadata, tokens, last_used_at, absolute_end, idle_ms, principal_key, sid_key, sign_in_at)
+  SELECT id, generation, metadata, tokens, last_used_at, absolute_end, idle_ms, principal_key, sid_key, last_used_at FROM session_1;
+INSERT INTO claimed SELECT key, expires_at FROM claimed_1;
+INSERT INTO sqlite_sequence (name, seq) SELECT 'revocation', seq FROM sqlite_sequence WHERE name = 'revocation_1';
+DROP TABLE session_1;
+DROP TABLE claimed_1;
+DROP TABLE revocation_1;
+`);
+}

@@ -1,0 +1,80 @@
+/**
+ * The thread that keeps the local store's file small; started by {@link file://./local-store-upkeep.ts}.
+ *
+ * @module
+ */
+
+import type { DatabaseSync } from 'node:sqlite';
+import { parentPort, workerData } from 'node:worker_threads';
+import { openStoreFile } from './local-store-file.ts';
+import type { UpkeepAnswer, UpkeepOrder } from './local-store-upkeep.ts';
+
+/** Another process's write is waited for: nobody waits for this thread. */
+const BUSY_TIMEOUT_MS = 2_000;
+/** How often what was written is carried over from the log into the file, so that no request has to do it. */
+const CHECKPOINT_EVERY_MS = 1_000;
+/** Processes need a revocation as long as one may remember the session; people want to know why for longer. */
+const REVOCATION_KEPT_MS = 12 * 3_600_000;
+/** Longer than any sign-in under way may take. */
+const OWNER_REVOCATION_KEPT_MS = 3_600_000;
+
+const { path } = workerData as { readonly path: string };
+let db: DatabaseSync | undefined;
+
+function open(): DatabaseSync {
+  db ??= openStoreFile(path, { busyTimeoutMs: BUSY_TIMEOUT_MS });
+  return db;
+}
+
+function forget(): void {
+  try {
+    db?.close();
+  } catch {
+    // A connection that cannot even be closed is of no further use.
+  }
+  db = undefined;
+}
+
+function sweep({ time, limit }: UpkeepOrder): readonly number[] {
+  const at = open();
+  const run = (sql: string, ...values: readonly number[]): number =>
+    Number(at.prepare(sql).run(...values).changes);
+  const swept = at
+    .prepare(
+      'DELETE FROM session WHERE row IN (SELECT row FROM session WHERE ends_at <= ? LIMIT ?) RETURNING id',
+    )
+    .all(time, limit);
+  run(
+    'DELETE FROM claimed WHERE key IN (SELECT key FROM claimed WHERE expires_at <= ? LIMIT ?)',
+    time,
+    limit,
+  );
+  run(
+    'DELETE FROM revocation WHERE sequence IN (SELECT sequence FROM revocation WHERE revoked_at <= ? LIMIT ?)',
+    time - REVOCATION_KEPT_MS,
+    limit,
+  );
+  run('DELETE FROM owner_revocation WHERE revoked_at <= ?', time - OWNER_REVOCATION_KEPT_MS);
+  run('DELETE FROM lease WHERE expires_at <= ?', time);
+  return swept.map(({ id }) => Number(id));
+}
+
+parentPort?.on('message', (order: UpkeepOrder) => {
+  let answer: UpkeepAnswer;
+  try {
+    answer = { ok: true, swept: sweep(order) };
+  } catch (error) {
+    forget();
+    answer = { ok: false, message: error instanceof Error ? error.message : 'unknown' };
+  }
+  parentPort?.postMessage(answer);
+});
+
+setInterval(() => {
+  try {
+    open().exec('PRAGMA wal_checkpoint(PASSIVE)');
+  } catch {
+    // The next one tries again; until then the log grows.
+    forget();
+  }
+}, CHECKPOINT_EVERY_MS);

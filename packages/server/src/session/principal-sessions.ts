@@ -1,0 +1,178 @@
+/**
+ * The sessions of a principal, seen and ended without their cookies.
+ *
+ * @module
+ */
+
+import type { Principal } from '@sallyport/protocol';
+import type { KeyRing } from './key-ring.ts';
+import {
+  openWithoutSecret,
+  ownerOfPrincipal,
+  ownerOfSid,
+  type Session,
+  sessionEnd,
+} from './session-record.ts';
+import type { EndReason, SessionOwner, SessionStore, StoredSession } from './session-store.ts';
+
+/** Whose sessions the IdP has ended: of a subject, of one of its own sessions, or of both at once. */
+export interface EndedAtIdp {
+  readonly issuer: string;
+  readonly subject: string | undefined;
+  readonly sid: string | undefined;
+  /** Epoch milliseconds at which the IdP ended them; later sign-ins stand. */
+  readonly endedAt: number;
+  /** Whether the same message came before: then nothing is allowed for the IdP's clock. */
+  readonly isRepeated?: boolean;
+}
+
+/** A part of all sessions, opened. */
+export interface OpenedPage {
+  /** Those that stand, the one used last first. */
+  readonly sessions: readonly Session[];
+  /** Ids of those that stand by their times, and that no key of the ring opens: no server admits them. */
+  readonly sealed: readonly number[];
+  readonly next: string | undefined;
+}
+
+/** More sessions of one principal than any person has. */
+const LIST_MAX = 200;
+/** The IdP's clock may be behind ours by this much, and its times are whole seconds. */
+const IDP_CLOCK_BEHIND_MS = 31_000;
+/** What was ended within a second is told as that second's begin. */
+const IDP_WHOLE_SECOND_MS = 999;
+
+/** Dependencies of {@link PrincipalSessions}. */
+export interface PrincipalSessionsOptions {
+  readonly store: SessionStore;
+  readonly ring: KeyRing;
+  readonly now: () => number;
+}
+
+/**
+ * Lists and ends sessions for their owner, an operator or the IdP; who may is the caller's to decide.
+ *
+ * Rejects with `SP_STORE_UNAVAILABLE` or `SP_KEY_RING_UNUSABLE` when it cannot tell; then nothing is
+ * promised to have ended.
+ */
+export class PrincipalSessions {
+  readonly #store: SessionStore;
+  readonly #ring: KeyRing;
+  readonly #now: () => number;
+
+  constructor({ store, ring, now }: PrincipalSessionsOptions) {
+    this.#store = store;
+    this.#ring = ring;
+    this.#now = now;
+  }
+
+  /** The sessions that stand, the one used last first; looks at no more than `limit`. */
+  async list(
+    principal: Pick<Principal, 'issuer' | 'subject'>,
+    limit: number = LIST_MAX,
+  ): Promise<readonly Session[]> {
+    const { key } = ownerOfPrincipal(principal);
+    return this.#standing(await this.#store.listByPrincipal(key, limit));
+  }
+
+  /** A part of everybody's sessions that stand. For operators. */
+  async page(cursor: string | undefined, limit: number): Promise<OpenedPage> {
+    const { sessions, next } = await this.#store.list(cursor, limit);
+    const now = this.#now();
+    const sealed = sessions.filter(
+      (each) => now < sessionEnd(each) && openWithoutSecret(this.#ring, each) === undefined,
+    );
+    return { sessions: this.#standing(sessions), sealed: sealed.map(({ id }) => id), next };
+  }
+
+  /** The session of an id, whoever's it is, when it stands. For operators. */
+  async find(id: number): Promise<Session | undefined> {
+    const stored = await this.#store.read(id);
+    return stored === undefined ? undefined : this.#standing([stored])[0];
+  }
+
+  /**
+   * Ends one session of a principal, for every process; resolves once that is durable.
+   *
+   * @param id - Untrusted: another principal's session is left alone.
+   *
+   * @returns Whether there was such a session.
+   */
+  async end(
+    principal: Pick<Principal, 'issuer' | 'subject'>,
+    id: number,
+    reason: EndReason = 'session_revoked',
+  ): Promise<boolean> {
+    const stored = await this.#store.read(id);
+    const { key } = ownerOfPrincipal(principal);
+    if (stored === undefined || !Buffer.from(key).equals(stored.principalKey)) return false;
+    await this.#store.revoke(id, reason);
+    return true;
+  }
+
+  /**
+   * Ends every session of a principal, those being signed in to as well.
+   *
+   * @returns The ended ids.
+   */
+  async endAll(
+    principal: Pick<Principal, 'issuer' | 'subject'>,
+    reason: EndReason = 'session_revoked',
+  ): Promise<readonly number[]> {
+    const reach = { sessionsUpTo: Number.MAX_SAFE_INTEGER, signInsUpTo: this.#now() };
+    return this.#store.revokeAll(ownerOfPrincipal(principal), reach, reason);
+  }
+
+  /**
+   * Ends what the IdP has ended. A sign-in started later stands, so that the same message told twice,
+   * or late, ends nothing new.
+   *
+   * @returns The ended ids.
+   *
+   * @see [OIDC Back-Channel Logout 1.0 section 2.7](https://openid.net/specs/openid-connect-backchannel-1_0.html#BCActions)
+   */
+  async endAtIdp(ended: EndedAtIdp): Promise<readonly number[]> {
+    const { issuer, subject, sid, endedAt, isRepeated = false } = ended;
+    const owner = selectOwner(issuer, subject, sid);
+    if (owner === undefined) return [];
+    const now = this.#now();
+    const reach = {
+      sessionsUpTo: Math.min(endedAt + (isRepeated ? 0 : IDP_CLOCK_BEHIND_MS), now),
+      signInsUpTo: Math.min(endedAt + IDP_WHOLE_SECOND_MS, now),
+    };
+    const ids = await this.#store.revokeAll(owner, reach, 'session_revoked');
+    if (sid === undefined || subject === undefined) return ids;
+    return [...ids, ...(await this.#endWithoutSid({ issuer, subject }, reach.sessionsUpTo))];
+  }
+
+  /** Where sign-ins bring no `sid`, nobody can tell which of a subject's sessions a `sid` means: all of them. */
+  async #endWithoutSid(
+    principal: Pick<Principal, 'issuer' | 'subject'>,
+    signInsUpTo: number,
+  ): Promise<readonly number[]> {
+    const { key } = ownerOfPrincipal(principal);
+    const ids = (await this.#store.listByPrincipal(key, LIST_MAX))
+      .filter(({ sidKey, signInAt }) => sidKey === undefined && signInAt <= signInsUpTo)
+      .map(({ id }) => id);
+    for (const id of ids) await this.#store.revoke(id, 'session_revoked');
+    return ids;
+  }
+
+  #standing(stored: readonly StoredSession[]): readonly Session[] {
+    const now = this.#now();
+    return stored
+      .map((each) => openWithoutSecret(this.#ring, each))
+      .filter((session): session is Session => session !== undefined && now < sessionEnd(session))
+      .toSorted((one, other) => other.lastUsedAt - one.lastUsedAt);
+  }
+}
+
+/** A `sid` says exactly which session is meant; a subject alone means all of them. */
+function selectOwner(
+  issuer: string,
+  subject: string | undefined,
+  sid: string | undefined,
+): SessionOwner | undefined {
+  if (sid !== undefined) return ownerOfSid(issuer, sid);
+  return subject === undefined ? undefined : ownerOfPrincipal({ issuer, subject });
+}

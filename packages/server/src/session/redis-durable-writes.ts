@@ -1,0 +1,131 @@
+/**
+ * Writes that count only once they are safe: on replicas, and on the server's own disk where it can be
+ * asked to wait for that.
+ *
+ * @module
+ */
+
+import type { RedisCommand } from './redis-connection.ts';
+import { storeUnavailable, toStoreFailure } from './redis-failure.ts';
+import type { RedisLine } from './redis-line.ts';
+import { type RedisReply, toList } from './redis-reply.ts';
+import type { RedisScript } from './redis-scripts.ts';
+
+/** A script to run, and what to do when it was run but is not safe. */
+export interface DurableWrite {
+  readonly script: RedisScript;
+  readonly keys: RedisCommand;
+  readonly args: RedisCommand;
+  /**
+   * `required`: not acknowledged then, because an acknowledged end of a session may never be undone.
+   * `preferred`: acknowledged all the same; waiting made its loss less likely, and a replica that is
+   * down is no reason to drop users.
+   */
+  readonly safety: 'required' | 'preferred';
+}
+
+/** What {@link DurableWrites} needs. */
+export interface DurableWritesOptions {
+  /** A connection of its own: waiting blocks all of it. */
+  readonly line: RedisLine;
+  /** How many replicas must have a write. */
+  readonly replicas: number;
+  readonly deadlineMs: number;
+}
+
+interface Waiting {
+  readonly write: DurableWrite;
+  readonly settle: (reply: RedisReply) => void;
+  readonly fail: (error: unknown) => void;
+  isGivenUp: boolean;
+}
+
+/** Waiting for a disk takes up to a second where the server writes it once a second, which is usual. */
+const DEADLINES = 3;
+/** Most writes that share one wait. */
+const BATCH_MAX = 256;
+
+/** Runs writes in batches: all that came in while one was waited for go out with the next wait. */
+export class DurableWrites {
+  readonly #options: DurableWritesOptions;
+  #waiting: Waiting[] = [];
+  #isRunning = false;
+
+  constructor(options: DurableWritesOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Runs a write.
+   *
+   * @returns The script's reply.
+   * @throws {SallyportError} `SP_STORE_UNAVAILABLE`: not done, or done and perhaps not safe.
+   */
+  async run(write: DurableWrite): Promise<RedisReply> {
+    const { promise, resolve, reject } = Promise.withResolvers<RedisReply>();
+    const waiting: Waiting = { write, settle: resolve, fail: reject, isGivenUp: false };
+    const timer = setTimeout(() => {
+      waiting.isGivenUp = true;
+      reject(storeUnavailable('the server did not make a write safe in time'));
+    }, DEADLINES * this.#options.deadlineMs);
+    this.#waiting.push(waiting);
+    if (!this.#isRunning) void this.#runAll();
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #runAll(): Promise<void> {
+    this.#isRunning = true;
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting.splice(0, BATCH_MAX).filter(({ isGivenUp }) => !isGivenUp);
+      try {
+        await this.#runBatch(batch);
+      } catch (error) {
+        for (const { fail } of batch) fail(toStoreFailure(error));
+      }
+    }
+    this.#isRunning = false;
+  }
+
+  async #runBatch(batch: readonly Waiting[]): Promise<void> {
+    const { connection, traits } = this.#options.line.current;
+    const longMs = DEADLINES * this.#options.deadlineMs;
+    // By text, not by digest: a script that was not known would run after the wait.
+    const replies = batch.map(({ write: { script, keys, args } }) =>
+      connection.send(['EVAL', script.text, keys.length, ...keys, ...args], longMs),
+    );
+    const waits = this.#waits(traits.waitsForDisk).map(async ({ command, isMet }) =>
+      isMet(await connection.send(command, longMs)),
+    );
+    const met = Promise.all(waits);
+    met.catch(() => {});
+    const outcomes = await Promise.allSettled(replies);
+    // A connection that breaks now fails all of them: the server may be gone, and the write with it.
+    const isSafe = (await met).every(Boolean);
+    for (const [index, { write, settle, fail }] of batch.entries()) {
+      const outcome = outcomes[index];
+      if (outcome?.status !== 'fulfilled') fail(toStoreFailure(outcome?.reason));
+      else if (isSafe || write.safety === 'preferred') settle(outcome.value);
+      else fail(storeUnavailable('a write is not on as many replicas, or not on disk, in time'));
+    }
+  }
+
+  #waits(waitsForDisk: boolean): readonly {
+    readonly command: RedisCommand;
+    readonly isMet: (reply: RedisReply) => boolean;
+  }[] {
+    const { replicas, deadlineMs } = this.#options;
+    const forReplicas = {
+      command: ['WAIT', replicas, deadlineMs],
+      isMet: (reply: RedisReply) => typeof reply === 'number' && reply >= replicas,
+    };
+    const forDisk = {
+      command: ['WAITAOF', 1, 0, 2 * deadlineMs],
+      isMet: (reply: RedisReply) => Number(toList(reply)[0]) >= 1,
+    };
+    return [...(replicas > 0 ? [forReplicas] : []), ...(waitsForDisk ? [forDisk] : [])];
+  }
+}

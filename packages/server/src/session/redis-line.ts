@@ -1,0 +1,94 @@
+/**
+ * A connection to the Redis server in use that is made again whenever it is lost.
+ *
+ * @module
+ */
+
+import { randomInt } from 'node:crypto';
+import { storeUnavailable } from './redis-failure.ts';
+import type { CheckedConnection } from './redis-server.ts';
+
+const FIRST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 1_000;
+
+/** A line; nothing waits for it: while it is down, everybody who wants to use it is told so at once. */
+export class RedisLine {
+  /** Resolves with the first connection, or rejects with why there is none at the first attempt. */
+  readonly opened: Promise<CheckedConnection>;
+  readonly #connect: () => Promise<CheckedConnection>;
+  readonly #onOpen: (checked: CheckedConnection) => void;
+  #checked: CheckedConnection | undefined;
+  #failure: unknown;
+  #pausing: { readonly timer: NodeJS.Timeout; readonly end: () => void } | undefined;
+  #isClosed = false;
+
+  /**
+   * Connects, and keeps at it.
+   *
+   * @param onOpen - Called with each new connection.
+   */
+  constructor(
+    connect: () => Promise<CheckedConnection>,
+    onOpen: (checked: CheckedConnection) => void = () => {},
+  ) {
+    this.#connect = connect;
+    this.#onOpen = onOpen;
+    const { promise, resolve, reject } = Promise.withResolvers<CheckedConnection>();
+    this.opened = promise;
+    // Whoever does not ask for the first attempt is not to be told of it by the process.
+    promise.catch(() => {});
+    void this.#keep(resolve, reject);
+  }
+
+  /**
+   * The connection of the moment.
+   *
+   * @throws {SallyportError} `SP_STORE_UNAVAILABLE` while there is none.
+   */
+  get current(): CheckedConnection {
+    if (this.#isClosed) throw storeUnavailable('the store is closed');
+    if (this.#checked === undefined)
+      throw storeUnavailable('the server is not connected', this.#failure);
+    return this.#checked;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#checked?.connection.close();
+    this.#checked = undefined;
+    clearTimeout(this.#pausing?.timer);
+    this.#pausing?.end();
+  }
+
+  async #keep(
+    opened: (checked: CheckedConnection) => void,
+    failed: (error: unknown) => void,
+  ): Promise<void> {
+    let pauseMs = FIRST_PAUSE_MS;
+    while (!this.#isClosed) {
+      try {
+        const checked = await this.#connect();
+        if (this.#isClosed) checked.connection.close();
+        else this.#checked = checked;
+        opened(checked);
+        this.#onOpen(checked);
+        pauseMs = FIRST_PAUSE_MS;
+        await checked.connection.closed;
+        this.#checked = undefined;
+      } catch (error) {
+        this.#failure = error;
+        failed(error);
+      }
+      await this.#pause(randomInt(Math.ceil(pauseMs / 2), pauseMs + 1));
+      pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+    }
+  }
+
+  async #pause(ms: number): Promise<void> {
+    if (this.#isClosed) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#pausing = { timer: setTimeout(resolve, ms), end: resolve };
+    await promise;
+    this.#pausing = undefined;
+  }
+}

@@ -1,0 +1,316 @@
+/**
+ * The session store in Redis, shared by the replicas of a deployment.
+ *
+ * All keys of a deployment carry one hash tag, `{<prefix>}`, so that each operation is one atomic
+ * script also in a cluster. The price is that one server of it holds all sessions; its memory is what
+ * bounds their number, see docs/redis.md. The layout stands in docs/storage-schema.md.
+ *
+ * @module
+ */
+
+import { SallyportError } from '@sallyport/protocol';
+import type { Log } from '../observe/log.ts';
+import type { RedisAccess, RedisCommand } from './redis-connection.ts';
+import { type DurableWrite, DurableWrites } from './redis-durable-writes.ts';
+import { storeUnavailable, toStoreFailure } from './redis-failure.ts';
+import {
+  createRedisLayout,
+  parseIds,
+  parseReasonDigit,
+  toIdBytes,
+  toOwnerBytes,
+  toReasonDigit,
+} from './redis-layout.ts';
+import { RedisLine } from './redis-line.ts';
+import { decodeRecord, encodeRecord } from './redis-record.ts';
+import { type RedisReply, toList } from './redis-reply.ts';
+import { RevocationLog } from './redis-revocation-log.ts';
+import {
+  CREATE,
+  LEASE,
+  LIST,
+  LIST_BY_OWNER,
+  NOTE_RENEWAL_SENT,
+  RELEASE,
+  REPLACE,
+  REVOKE,
+  REVOKE_ALL,
+  type RedisScript,
+  runScript,
+  SWEEP,
+  TOUCH,
+} from './redis-scripts.ts';
+import { RedisServer } from './redis-server.ts';
+import { createServerFinder, type RedisTopology } from './redis-topology.ts';
+import type { EndReason, SessionStore, StoredSession } from './session-store.ts';
+
+/** Dependencies and settings of {@link openRedisSessionStore}. */
+export interface RedisSessionStoreOptions {
+  readonly topology: RedisTopology;
+  readonly access: RedisAccess;
+  /** Letters, digits and `. _ : -`; deployments that share a server differ in it. */
+  readonly keyPrefix: string;
+  /** How many replicas must have the end of a session before it counts. */
+  readonly replicas: number;
+  /** For each command, in milliseconds. */
+  readonly commandTimeoutMs: number;
+  /** Uses a server that, started again, may bring back sessions that were ended. */
+  readonly allowWithoutAppendOnlyFile: boolean;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  /** Milliseconds that never go back. */
+  readonly monotonic?: () => number;
+  readonly log: Log;
+}
+
+/**
+ * How long a record outlives its session: whether it has ended is not the store's to say, and the
+ * clocks of replicas differ. The server drops it by itself, should nobody sweep.
+ */
+const KEPT_PAST_END_MS = 3_600_000;
+/** The same for claims. */
+const CLAIM_KEPT_MS = 60_000;
+/** Sessions that one script ends: the server does nothing else meanwhile. */
+const REVOKED_AT_A_TIME = 1_000;
+
+const FIRST_PAGE = '0';
+
+/**
+ * Opens the store.
+ *
+ * A server that cannot be reached is no reason not to start: it is tried again until it is there, and
+ * meanwhile every method rejects. Both are so later as well, without a restart.
+ *
+ * @throws {SallyportError} `SP_STORE_UNSUITABLE` when the server could lose sessions or their end.
+ */
+export async function openRedisSessionStore(
+  options: RedisSessionStoreOptions,
+): Promise<SessionStore> {
+  const { access, keyPrefix, commandTimeoutMs: deadlineMs, log } = options;
+  const finder = createServerFinder(options.topology, access, keyPrefix, deadlineMs);
+  const server = new RedisServer({ ...options, finder, deadlineMs });
+  const commands = new RedisLine(() => server.connect('commands'));
+  try {
+    const { traits } = await commands.opened;
+    if (traits.mayForget) log('warn', 'session_store_without_append_only_file');
+  } catch (error) {
+    if (error instanceof SallyportError && error.code === 'SP_STORE_UNSUITABLE') {
+      commands.close();
+      server.close();
+      throw error;
+    }
+  }
+  return createStore(options, server, commands);
+}
+
+function createStore(
+  { keyPrefix, replicas, commandTimeoutMs, now, ...options }: RedisSessionStoreOptions,
+  server: RedisServer,
+  commands: RedisLine,
+): SessionStore {
+  const layout = createRedisLayout(keyPrefix);
+  const { prefix, ends } = layout;
+  const revocationLog = new RevocationLog({
+    layout,
+    monotonic: options.monotonic ?? (() => performance.now()),
+  });
+  const reading = new RedisLine(
+    () => server.connect('waiting'),
+    ({ connection }) => void revocationLog.follow(connection),
+  );
+  const waiting = new RedisLine(() => server.connect('waiting'));
+  const durable = new DurableWrites({ line: waiting, replicas, deadlineMs: commandTimeoutMs });
+  let isClosed = false;
+
+  async function use(work: () => Promise<RedisReply>): Promise<RedisReply> {
+    if (isClosed) throw storeUnavailable('the store is closed');
+    try {
+      return await work();
+    } catch (error) {
+      throw toStoreFailure(error);
+    }
+  }
+
+  const send = (...command: RedisCommand): Promise<RedisReply> =>
+    use(() => commands.current.connection.send(command));
+
+  const run = (script: RedisScript, keys: RedisCommand, args: RedisCommand): Promise<RedisReply> =>
+    use(() => runScript(commands.current.connection, script, keys, args));
+
+  const runDurably = (write: DurableWrite): Promise<RedisReply> => use(() => durable.run(write));
+
+  async function revoke(
+    id: number,
+    reason: EndReason,
+    generation: number | undefined,
+  ): Promise<boolean> {
+    const reply = await runDurably({
+      safety: 'required',
+      script: REVOKE,
+      keys: [layout.record(id)],
+      args: [prefix, toIdBytes(id), toReasonDigit(reason), generation ?? ''],
+    });
+    if (reply === 1) revocationLog.noteEnded([id]);
+    return reply === 1;
+  }
+
+  return {
+    async create(session, replaces) {
+      const { id } = session;
+      const replaced = replaces === undefined ? '' : toIdBytes(replaces);
+      const reply = await runDurably({
+        safety: replaces === undefined ? 'preferred' : 'required',
+        script: CREATE,
+        keys: [layout.record(id)],
+        args: [
+          prefix,
+          toIdBytes(id),
+          encodeRecord(session),
+          now(),
+          KEPT_PAST_END_MS,
+          replaced,
+          toReasonDigit('session_replaced'),
+        ],
+      });
+      if (reply === 0) return false;
+      if (replaces !== undefined) revocationLog.noteEnded([replaces]);
+      if (reply === 2) revocationLog.noteEnded([id]);
+      return true;
+    },
+
+    async read(id) {
+      const bytes = await send('GET', layout.record(id));
+      return Buffer.isBuffer(bytes) ? toSession(id, bytes) : undefined;
+    },
+
+    async touch(id, lastUsedAt) {
+      const args = [prefix, toIdBytes(id), now(), KEPT_PAST_END_MS, lastUsedAt];
+      await run(TOUCH, [layout.record(id)], args);
+    },
+
+    async replace(session) {
+      const { id, generation, lastUsedAt, absoluteEnd, idleMs } = session;
+      const reply = await runDurably({
+        safety: 'preferred',
+        script: REPLACE,
+        keys: [layout.record(id)],
+        args: [
+          prefix,
+          toIdBytes(id),
+          now(),
+          KEPT_PAST_END_MS,
+          generation,
+          lastUsedAt,
+          absoluteEnd,
+          idleMs,
+          Buffer.from(session.metadata),
+          Buffer.from(session.tokens),
+        ],
+      });
+      return reply === 1;
+    },
+
+    async noteRenewalSent(id, generation) {
+      const reply = await runDurably({
+        safety: 'preferred',
+        script: NOTE_RENEWAL_SENT,
+        keys: [layout.record(id)],
+        args: [prefix, toIdBytes(id), generation],
+      });
+      return reply === 1;
+    },
+
+    async lease(id, holder, forMs) {
+      return (await run(LEASE, [layout.lease(id)], [holder, Math.ceil(forMs)])) === 1;
+    },
+
+    async release(id, holder) {
+      await run(RELEASE, [layout.lease(id)], [holder]);
+    },
+
+    async revoke(id, reason = 'signed_out') {
+      await revoke(id, reason, undefined);
+    },
+
+    revokeGeneration: (id, generation, reason) => revoke(id, reason, generation),
+
+    async revokeAll(owner, { sessionsUpTo, signInsUpTo }, reason) {
+      const ended: number[] = [];
+      for (;;) {
+        const reply = await runDurably({
+          safety: 'required',
+          script: REVOKE_ALL,
+          keys: [layout.mark(owner)],
+          args: [
+            prefix,
+            toOwnerBytes(owner),
+            sessionsUpTo,
+            signInsUpTo,
+            toReasonDigit(reason),
+            REVOKED_AT_A_TIME,
+          ],
+        });
+        const some = toList(reply).flatMap(toIds);
+        revocationLog.noteEnded(some);
+        ended.push(...some);
+        if (some.length < REVOKED_AT_A_TIME) return ended;
+      }
+    },
+
+    async endReason(id) {
+      return parseReasonDigit(String((await send('GET', layout.reason(id))) ?? ''));
+    },
+
+    async listByPrincipal(key, limit) {
+      const owner = toOwnerBytes({ kind: 'principal', key });
+      return toSessions(toList(await run(LIST_BY_OWNER, [ends], [prefix, owner, limit])));
+    },
+
+    async list(cursor, limit) {
+      const page = await run(LIST, [ends], [prefix, cursor ?? FIRST_PAGE, limit]);
+      const [next, ...found] = toList(page);
+      const after = String(next);
+      return { sessions: toSessions(found), next: after === FIRST_PAGE ? undefined : after };
+    },
+
+    async claimOnce(key, expiresAt) {
+      const life = Math.max(expiresAt - now(), 0) + CLAIM_KEPT_MS;
+      return (await send('SET', layout.claim(key), '', 'PX', life, 'NX')) !== null;
+    },
+
+    revocations() {
+      if (isClosed) throw storeUnavailable('the store is closed');
+      return revocationLog.take();
+    },
+
+    async sweep(limit) {
+      return Number(await run(SWEEP, [ends], [prefix, now(), limit]));
+    },
+
+    close() {
+      isClosed = true;
+      for (const line of [commands, reading, waiting]) line.close();
+      server.close();
+    },
+  };
+}
+
+function toIds(reply: RedisReply): readonly number[] {
+  return Buffer.isBuffer(reply) ? parseIds(reply) : [];
+}
+
+/** Ids and records in turn. */
+function toSessions(found: readonly RedisReply[]): readonly StoredSession[] {
+  return found.flatMap((id, index) => {
+    const record = found[index + 1] ?? null;
+    return index % 2 === 0 && Buffer.isBuffer(record)
+      ? toIds(id).map((each) => toSession(each, record))
+      : [];
+  });
+}
+
+function toSession(id: number, bytes: Buffer): StoredSession {
+  const session = decodeRecord(id, bytes);
+  if (session === undefined) throw storeUnavailable('a record was written by another release');
+  return session;
+}

@@ -1,0 +1,275 @@
+/**
+ * One renewal: the IdP is asked whether a session still stands, by one process at a time.
+ *
+ * @module
+ */
+
+import { randomUUID } from 'node:crypto';
+import type { JsonValue, Principal, Result, UserRecord } from '@sallyport/protocol';
+import type { KeyRing } from './key-ring.ts';
+import type { RenewalBudget } from './renewal-budget.ts';
+import type { SessionHandle } from './session-cookie.ts';
+import {
+  openSession,
+  openTokens,
+  type Session,
+  type SessionTokens,
+  toStoredSession,
+} from './session-record.ts';
+import type { SessionStore, StoredSession } from './session-store.ts';
+import { planValidation, type ValidationLimits } from './validation.ts';
+
+/** The IdP's answer to a refresh request, verified. */
+export interface RefreshedTokens {
+  readonly tokens: SessionTokens;
+  /** `undefined` when they could not be had this time; those of before then stand until the next renewal. */
+  readonly claims: Readonly<Record<string, JsonValue>> | undefined;
+  /** Milliseconds; `undefined` when the IdP did not say. */
+  readonly accessTokenLifeMs: number | undefined;
+}
+
+/** Why a refresh brought nothing that can be used. */
+export type RefreshRefusal =
+  /** The IdP no longer stands by the session, or wants to see the person. `code` is the OAuth error. */
+  | { readonly reason: 'refused'; readonly code: string }
+  /** No answer, or none that says anything about the session. The token may be spent all the same. */
+  | { readonly reason: 'unavailable'; readonly cause: unknown }
+  /** The answer names somebody else. */
+  | { readonly reason: 'other_subject' }
+  /** The answer did not pass a check. Its refresh token, if it holds one, is the one that counts from now on. */
+  | {
+      readonly reason: 'unverified';
+      readonly check: string;
+      readonly refreshToken: string | undefined;
+    };
+
+/** Port: the relying party, as far as a renewal needs it. */
+export interface RefreshTokens {
+  /** Never throws. Waits for the answer as long as there may be one: it may hold the only token that works. */
+  refresh(
+    tokens: SessionTokens & { readonly refreshToken: string },
+    principal: Principal,
+  ): Promise<Result<RefreshedTokens, RefreshRefusal>>;
+  /** Gives a refresh token back that nobody will use (RFC 7009). */
+  revoke(refreshToken: string): Promise<unknown>;
+}
+
+/** Which session, as whoever asks has seen it. */
+export interface SeenSession {
+  readonly id: number;
+  readonly generation: number;
+}
+
+/** How a renewal ended. */
+export type RenewalOutcome =
+  /** By this renewal or by somebody else's: the stored session is a newer one. */
+  | { readonly kind: 'renewed'; readonly byUs: boolean }
+  /** The session is gone: ended by this renewal, or meanwhile. */
+  | { readonly kind: 'ended'; readonly byUs: 'renewal_refused' | 'renewal_lost' | undefined }
+  /** Nothing is decided; worth another try. */
+  | { readonly kind: 'postponed'; readonly retryAfterMs: number; readonly cause: unknown };
+
+/** Dependencies of {@link renewSession}. */
+export interface RenewalDependencies {
+  readonly store: SessionStore;
+  readonly ring: KeyRing;
+  readonly tokens: RefreshTokens;
+  readonly budget: RenewalBudget;
+  readonly limits: ValidationLimits;
+  /** What a session keeps of claims: the record for backends, and what the access rules look at. */
+  readonly keepClaims: (claims: Readonly<Record<string, JsonValue>>) => {
+    readonly user: UserRecord;
+    readonly claims: Readonly<Record<string, JsonValue>>;
+  };
+  /** Told when a request is about to leave for the IdP. */
+  readonly onSent: (session: Session) => void;
+  readonly now: () => number;
+  readonly schedule: (afterMs: number, callback: () => void) => () => void;
+}
+
+/** A holder that stopped prolonging is given up after this. */
+const LEASE_MS = 8_000;
+const PROLONG_EVERY_MS = 2_000;
+/** How often another process's renewal is looked at. */
+const LOOK_EVERY_MS = 100;
+/**
+ * The answer may hold the only refresh token that works: a store that cannot take it is tried again for a
+ * minute, which is longer than a failover lasts.
+ */
+const WRITE_ATTEMPTS = 240;
+const WRITE_AGAIN_MS = 250;
+/** An answer that could not be verified is asked for again after this. */
+const UNVERIFIED_RETRY_MS = 60_000;
+
+/**
+ * Renews one generation of a session, or waits for whoever does.
+ *
+ * Sends at most one request: only the holder of the lease sends, and only while the stored generation
+ * is the one the lease was taken for. The result is written by compare-and-set, so that a session
+ * revoked meanwhile stays ended; its new refresh token is then given back.
+ *
+ * Rejects with `SP_STORE_UNAVAILABLE` or `SP_KEY_RING_UNUSABLE`.
+ *
+ * @param handles - Of the session's cookies: only the secret in one of them opens the tokens.
+ * @see [RFC 9700 section 4.14](https://www.rfc-editor.org/rfc/rfc9700#section-4.14) refresh token rotation
+ */
+export async function renewSession(
+  dependencies: RenewalDependencies,
+  { id, generation }: SeenSession,
+  handles: readonly SessionHandle[],
+): Promise<RenewalOutcome> {
+  const { store, budget } = dependencies;
+  const holder = randomUUID();
+  while (!(await store.lease(id, holder, LEASE_MS))) {
+    const stored = await store.read(id);
+    if (stored === undefined) return { kind: 'ended', byUs: undefined };
+    if (stored.generation !== generation) return { kind: 'renewed', byUs: false };
+    await pause(dependencies, LOOK_EVERY_MS);
+  }
+  const stopProlonging = prolong(dependencies, id, holder);
+  try {
+    const stored = await store.read(id);
+    if (stored === undefined) return { kind: 'ended', byUs: undefined };
+    if (stored.generation !== generation) return { kind: 'renewed', byUs: false };
+    const turn = budget.take();
+    if (!turn.ok) return { kind: 'postponed', retryAfterMs: turn.retryAfterMs, cause: undefined };
+    try {
+      return await sendRenewal(dependencies, handles, stored, turn.done);
+    } finally {
+      turn.done('unsent');
+    }
+  } finally {
+    stopProlonging();
+    await store.release(id, holder).catch(() => undefined);
+  }
+}
+
+async function sendRenewal(
+  dependencies: RenewalDependencies,
+  handles: readonly SessionHandle[],
+  stored: StoredSession,
+  done: (outcome: 'answered' | 'unavailable') => void,
+): Promise<RenewalOutcome> {
+  const { store, ring, tokens: relyingParty, limits, keepClaims, onSent, now } = dependencies;
+  const opened = openStored(ring, stored, handles);
+  if (opened?.tokens.refreshToken === undefined) return { kind: 'ended', byUs: undefined };
+  const { handle, session, tokens } = opened;
+  const { refreshToken } = opened.tokens;
+  if (!(await store.noteRenewalSent(stored.id, stored.generation)))
+    return { kind: 'ended', byUs: undefined };
+  onSent(session);
+  const refreshed = await relyingParty.refresh({ ...tokens, refreshToken }, session.principal);
+  done(!refreshed.ok && refreshed.error.reason === 'unavailable' ? 'unavailable' : 'answered');
+  if (refreshed.ok) {
+    const { accessTokenLifeMs, claims } = refreshed.value;
+    const isRenewable = refreshed.value.tokens.refreshToken !== undefined;
+    return write(
+      {
+        ...session,
+        ...(claims === undefined ? {} : keepClaims(claims)),
+        ...planValidation(limits, now(), session.id, isRenewable, accessTokenLifeMs),
+      },
+      refreshed.value.tokens,
+    );
+  }
+  const refusal = refreshed.error;
+  switch (refusal.reason) {
+    case 'unavailable':
+      return { kind: 'postponed', retryAfterMs: 1_000, cause: refusal.cause };
+    case 'unverified':
+      // The session itself proves nothing new: it counts no longer than it did.
+      if (refusal.refreshToken === undefined || isOver(session, now()))
+        return end('renewal_refused');
+      return write(
+        { ...session, revalidateAt: now() + UNVERIFIED_RETRY_MS },
+        { ...tokens, refreshToken: refusal.refreshToken },
+      );
+    case 'other_subject':
+      return end('renewal_refused');
+    case 'refused':
+      // A token that was sent before, without an answer, was most likely spent by that.
+      return end(stored.renewalSent ? 'renewal_lost' : 'renewal_refused');
+  }
+
+  async function write(renewed: Session, kept: SessionTokens): Promise<RenewalOutcome> {
+    const next = { ...renewed, generation: stored.generation + 1 };
+    // A key that has left the ring meanwhile ends what it sealed: sealing it anew would bring that back.
+    if (openSession(ring, stored, handle) !== undefined) {
+      if (await replace(dependencies, toStoredSession(ring, next, kept, handle)))
+        return { kind: 'renewed', byUs: true };
+      // Somebody else's renewal stands, perhaps on this very refresh token.
+      if ((await store.read(stored.id)) !== undefined) return { kind: 'renewed', byUs: false };
+    }
+    // Revoked while the IdP was asked. Nobody holds the new refresh token, and nobody shall.
+    if (kept.refreshToken !== undefined) await relyingParty.revoke(kept.refreshToken);
+    return { kind: 'ended', byUs: undefined };
+  }
+
+  async function end(reason: 'renewal_refused' | 'renewal_lost'): Promise<RenewalOutcome> {
+    // Whoever renewed it meanwhile used the same token first, and then it stands.
+    if (await store.revokeGeneration(stored.id, stored.generation, reason))
+      return { kind: 'ended', byUs: reason };
+    return (await store.read(stored.id)) === undefined
+      ? { kind: 'ended', byUs: undefined }
+      : { kind: 'renewed', byUs: false };
+  }
+}
+
+/** What the first of these handles that can opens; a planted cookie of the same id opens nothing. */
+function openStored(
+  ring: KeyRing,
+  stored: StoredSession,
+  handles: readonly SessionHandle[],
+):
+  | {
+      readonly handle: SessionHandle;
+      readonly session: Session;
+      readonly tokens: SessionTokens;
+    }
+  | undefined {
+  for (const handle of handles) {
+    const session = openSession(ring, stored, handle);
+    const tokens = openTokens(ring, stored, handle);
+    if (session !== undefined && tokens !== undefined) return { handle, session, tokens };
+  }
+  return undefined;
+}
+
+async function replace(dependencies: RenewalDependencies, next: StoredSession): Promise<boolean> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await dependencies.store.replace(next);
+    } catch (error) {
+      if (attempt === WRITE_ATTEMPTS) throw error;
+      await pause(dependencies, WRITE_AGAIN_MS);
+    }
+  }
+}
+
+function isOver({ validUntil }: Session, now: number): boolean {
+  return validUntil !== undefined && now >= validUntil;
+}
+
+/** Keeps a lease until told to stop. A failure is left to its end: then another process takes over. */
+function prolong({ store, schedule }: RenewalDependencies, id: number, holder: string): () => void {
+  let cancel = schedule(PROLONG_EVERY_MS, again);
+  let isStopped = false;
+  function again(): void {
+    store
+      .lease(id, holder, LEASE_MS)
+      .catch(() => undefined)
+      .finally(() => {
+        if (!isStopped) cancel = schedule(PROLONG_EVERY_MS, again);
+      });
+  }
+  return () => {
+    isStopped = true;
+    cancel();
+  };
+}
+
+function pause({ schedule }: RenewalDependencies, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    schedule(ms, resolve);
+  });
+}

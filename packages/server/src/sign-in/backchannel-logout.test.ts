@@ -1,0 +1,271 @@
+import { Readable } from 'node:stream';
+import { accept, refuse, SallyportError } from '@sallyport/protocol';
+import { describe, expect, it } from 'vitest';
+import type { EndedAtIdp } from '../session/principal-sessions.ts';
+import { Clock, NOON } from '../testing/clock.ts';
+import { type BackchannelLogoutOptions, createBackchannelLogout } from './backchannel-logout.ts';
+import type { LogoutToken } from './logout-token.ts';
+import { createRateLimit } from './rate-limit.ts';
+
+const TOKEN: LogoutToken = {
+  issuer: 'https://idp.example',
+  subject: 'ada',
+  sid: 's1',
+  jti: 'j1',
+  issuedAt: NOON,
+  acceptedUntil: NOON + 150_000,
+};
+const DOWN = new SallyportError('SP_STORE_UNAVAILABLE', { component: 'store:test' });
+const FORM = 'application/x-www-form-urlencoded';
+const INVALID_TOKEN = {
+  error: 'invalid_request',
+  error_description: 'The logout token is not accepted',
+};
+const NO_FORM = {
+  error: 'invalid_request',
+  error_description: 'A form with one logout_token is expected',
+};
+
+function setup(overrides: Partial<BackchannelLogoutOptions> = {}) {
+  const clock = new Clock();
+  const log: string[] = [];
+  /** What was done, in order. */
+  const steps: string[] = [];
+  const claimed = new Map<string, number>();
+  const ended: EndedAtIdp[] = [];
+  const verified: string[] = [];
+  const state = { endsFail: false, claimsFail: false };
+  const endpoint = createBackchannelLogout({
+    relyingParty: {
+      async verifyLogoutToken(token) {
+        verified.push(token);
+        return token === 'good' ? accept(TOKEN) : refuse({ reason: 'token_invalid', check: 'iat' });
+      },
+    },
+    sessions: {
+      async endAtIdp(what) {
+        if (state.endsFail) throw DOWN;
+        steps.push('end');
+        ended.push(what);
+        return ended.length === 1 ? [11, 12] : [];
+      },
+    },
+    store: {
+      async claimOnce(key, expiresAt) {
+        if (state.claimsFail) throw DOWN;
+        const name = Buffer.from(key).toString('hex');
+        const isFirst = !claimed.has(name);
+        claimed.set(name, expiresAt);
+        steps.push(`claim ${[...claimed.keys()].indexOf(name)} ${isFirst}`);
+        return isFirst;
+      },
+    },
+    countsAddresses: true,
+    rateLimit: createRateLimit(3, clock.now),
+    log: (level, event, fields) => log.push(`${level} ${event} ${JSON.stringify(fields)}`),
+    ...overrides,
+  });
+  const send = (
+    body: string | Readable,
+    { method = 'POST', type = FORM, address = '192.0.2.1', headers = {} } = {},
+  ) =>
+    endpoint({
+      method,
+      headers: { 'content-type': type, ...headers },
+      rawHeaders: [],
+      address,
+      requestId: 'request-0001',
+      body: typeof body === 'string' ? Readable.from([Buffer.from(body)]) : body,
+    });
+  return { clock, log, steps, claimed, ended, verified, state, send };
+}
+
+async function expectRefused(response: Response, body: unknown): Promise<void> {
+  expect(response.status).toBe(400);
+  expect(response.headers.get('cache-control')).toBe('no-store');
+  expect(response.headers.get('content-type')).toBe('application/json');
+  expect(response.headers.has('retry-after')).toBe(false);
+  expect(await response.json()).toEqual(body);
+}
+
+describe('POST /auth/backchannel-logout', () => {
+  it('ends what a valid token names, and answers 200 without a body', async () => {
+    const { send, ended, log } = setup();
+    const response = await send('logout_token=good');
+    expect([response.status, await response.text()]).toEqual([200, '']);
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(ended).toEqual([
+      { issuer: TOKEN.issuer, subject: 'ada', sid: 's1', endedAt: NOON, isRepeated: false },
+    ]);
+    const line = { issuer: TOKEN.issuer, subject: 'ada' };
+    const requestId = 'request-0001';
+    expect(log).toEqual([
+      ...[11, 12].map(
+        (session) =>
+          `audit session_ended ${JSON.stringify({ reason: 'session_revoked', ...line, session, requestId })}`,
+      ),
+      `audit backchannel_logout ${JSON.stringify({ ...line, hasSid: true, sessions: 2, requestId })}`,
+    ]);
+  });
+
+  it('ends first and claims the jti then, until the token is too old to be accepted', async () => {
+    const { send, steps, claimed } = setup();
+    await send('logout_token=good');
+    expect(steps).toEqual(['claim 0 true', 'end', 'claim 1 true']);
+    expect([...claimed.values()]).toEqual([TOKEN.acceptedUntil, TOKEN.acceptedUntil]);
+  });
+
+  it('refuses a second delivery, which reaches no later sign-in', async () => {
+    const { send, ended, log } = setup();
+    await send('logout_token=good');
+    log.length = 0;
+    await expectRefused(await send('logout_token=good'), INVALID_TOKEN);
+    expect(ended[1]).toMatchObject({ endedAt: NOON, isRepeated: true });
+    expect(log).toEqual([
+      `info backchannel_logout_refused ${JSON.stringify({ check: 'replay', requestId: 'request-0001' })}`,
+    ]);
+  });
+
+  it.each(['endsFail', 'claimsFail'] as const)(
+    'section 2.8: a logout that failed (%s) is 400 that may be tried again, and a later delivery of the same token succeeds',
+    async (failure) => {
+      const { send, state, log, ended } = setup();
+      state[failure] = true;
+      const response = await send('logout_token=good');
+      expect(response.status).toBe(400);
+      expect(response.headers.get('retry-after')).toBe('5');
+      expect(response.headers.get('cache-control')).toBe('no-store');
+      expect(await response.json()).toEqual({
+        error: 'temporarily_unavailable',
+        error_description: 'The logout could not be carried out',
+      });
+      expect(log).toEqual([expect.stringContaining('error backchannel_logout_failed')]);
+      state[failure] = false;
+      expect((await send('logout_token=good')).status).toBe(200);
+      expect(ended).toHaveLength(1);
+    },
+  );
+
+  it('section 2.8: a logout is 400 that may be tried again while keys or metadata cannot be read', async () => {
+    const { send, ended, claimed, log } = setup({
+      relyingParty: { verifyLogoutToken: async () => refuse({ reason: 'idp_unreachable' }) },
+    });
+    const response = await send('logout_token=good');
+    expect([response.status, response.headers.get('retry-after')]).toEqual([400, '5']);
+    expect([ended.length, claimed.size]).toEqual([0, 0]);
+    expect(log).toEqual([expect.stringContaining('idp_unreachable')]);
+  });
+
+  it('refuses a token that does not pass a check, names the check in the log alone, and uses up nothing', async () => {
+    const { send, ended, claimed, log } = setup();
+    await expectRefused(await send('logout_token=canary'), INVALID_TOKEN);
+    expect([ended.length, claimed.size]).toEqual([0, 0]);
+    expect(log).toEqual([
+      `info backchannel_logout_refused ${JSON.stringify({ check: 'iat', requestId: 'request-0001' })}`,
+    ]);
+  });
+
+  it.each(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS', 'post'])(
+    'section 2.5: %s is 405 and allows POST',
+    async (method) => {
+      const { send, verified } = setup();
+      const response = await send('logout_token=good', { method });
+      expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
+      expect(response.headers.get('cache-control')).toBe('no-store');
+      expect(verified).toEqual([]);
+    },
+  );
+
+  it.each([FORM, `${FORM}; charset=UTF-8`, 'Application/X-WWW-Form-URLEncoded ;x=y'])(
+    'section 2.5: takes a form of the type %s',
+    async (type) => {
+      expect((await setup().send('logout_token=good', { type })).status).toBe(200);
+    },
+  );
+
+  it.each(['', 'application/json', 'multipart/form-data; boundary=x', 'text/plain', `x${FORM}`])(
+    'section 2.5: refuses a body of the type %j before verifying anything',
+    async (type) => {
+      const { send, verified } = setup();
+      await expectRefused(await send('logout_token=good', { type }), NO_FORM);
+      expect(verified).toEqual([]);
+    },
+  );
+
+  it('section 2.5: ignores other parameters, repeated ones too', async () => {
+    const { send, verified } = setup();
+    expect((await send('x=1&logout_token=good&x=2&logout_token_hint=3')).status).toBe(200);
+    expect(verified).toEqual(['good']);
+  });
+
+  it.each([
+    ['repeated', 'logout_token=good&logout_token=good'],
+    ['repeated, once encoded', 'logout_token=good&logout%5Ftoken=other'],
+    ['missing', 'token=good'],
+    ['missing in an empty body', ''],
+    ['in other letters', 'Logout_Token=good'],
+  ])('refuses a request whose logout_token is %s before verifying anything', async (_, body) => {
+    const { send, verified } = setup();
+    await expectRefused(await send(body), NO_FORM);
+    expect(verified).toEqual([]);
+  });
+
+  it('reads 64 KiB and no more, whatever length was announced', async () => {
+    const pad = (length: number) => `logout_token=good&x=${'y'.repeat(length - 20)}`;
+    expect((await setup().send(pad(65_536))).status).toBe(200);
+    await expectRefused(await setup().send(pad(65_537)), NO_FORM);
+    const headers = { 'content-length': '65537' };
+    await expectRefused(await setup().send('logout_token=good', { headers }), NO_FORM);
+    let read = 0;
+    const endless = new Readable({
+      read() {
+        read += 16_384;
+        this.push(Buffer.alloc(16_384, 0x61));
+      },
+    });
+    await expectRefused(await setup().send(endless), NO_FORM);
+    expect(endless.destroyed).toBe(false);
+    expect(read).toBeLessThan(1_048_576);
+  });
+
+  it('refuses a request that breaks off', async () => {
+    const broken = new Readable({
+      read() {
+        this.destroy(new Error('aborted'));
+      },
+    });
+    await expectRefused(await setup().send(broken), NO_FORM);
+  });
+
+  it('holds back an address that sends nothing but invalid requests, and no other', async () => {
+    const { send, verified, clock } = setup();
+    for (let turn = 0; turn < 3; turn += 1) await send('logout_token=bad');
+    const held = await send('logout_token=good');
+    expect([held.status, held.headers.get('retry-after')]).toEqual([429, '20']);
+    expect(held.headers.get('cache-control')).toBe('no-store');
+    expect(verified).toHaveLength(3);
+    expect((await send('logout_token=good', { address: '192.0.2.2' })).status).toBe(200);
+    clock.advance(20_000);
+    expect((await send('logout_token=bad')).status).toBe(400);
+  });
+
+  it('never holds back an IdP whose requests are valid', async () => {
+    let jti = 0;
+    const { send } = setup({
+      relyingParty: {
+        verifyLogoutToken: async () => {
+          jti += 1;
+          return accept({ ...TOKEN, jti: String(jti) });
+        },
+      },
+    });
+    for (let turn = 0; turn < 100; turn += 1)
+      expect((await send('logout_token=good')).status).toBe(200);
+  });
+
+  it('counts no address where addresses mean nothing', async () => {
+    const { send } = setup({ countsAddresses: false });
+    for (let turn = 0; turn < 10; turn += 1)
+      expect((await send('logout_token=bad')).status).toBe(400);
+  });
+});

@@ -1,0 +1,154 @@
+/**
+ * `POST /auth/backchannel-logout`: the IdP says whose sessions it has ended.
+ *
+ * @module
+ */
+
+import { createHash } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import { describeFailure, type Log } from '../observe/log.ts';
+import type { PrincipalSessions } from '../session/principal-sessions.ts';
+import type { SessionStore } from '../session/session-store.ts';
+import { addressBlock } from './client-address.ts';
+import type { LogoutToken } from './logout-token.ts';
+import type { RateLimit } from './rate-limit.ts';
+import type { RelyingParty } from './relying-party.ts';
+import { readForm } from './request-form.ts';
+import { refuseMethod, type SignInRequest } from './sign-in-request.ts';
+
+/** Dependencies of {@link createBackchannelLogout}. */
+export interface BackchannelLogoutOptions {
+  readonly relyingParty: Pick<RelyingParty, 'verifyLogoutToken'>;
+  readonly sessions: Pick<PrincipalSessions, 'endAtIdp'>;
+  readonly store: Pick<SessionStore, 'claimOnce'>;
+  /** Whether a client address means anything: without trusted proxies everybody may share one. */
+  readonly countsAddresses: boolean;
+  readonly rateLimit: RateLimit;
+  readonly log: Log;
+}
+
+/** One request, its body not read yet. */
+export interface BackchannelRequest extends Omit<SignInRequest, 'query'> {
+  readonly body: Readable;
+}
+
+const FORM_MAX_BYTES = 65_536;
+const RETRY_AFTER_SECONDS = 5;
+
+/**
+ * Creates the endpoint. It knows no cookie: who has a token that the IdP signed for us is the IdP.
+ *
+ * Its steps, in order: form, token, end of the sessions, claim of the token's `jti`. Of an address only
+ * refused requests are counted, so that an IdP may sign everybody out at once.
+ *
+ * @returns 200 without a body once the end is durable, also when there was nothing to end. 400 with a
+ *   JSON error (RFC 6749 section 5.2) for a request that is not valid, and for a logout that failed: the
+ *   specification has no other status for it, so `Retry-After` tells it apart. The sender is never told
+ *   which check a token did not pass; the log is.
+ *
+ * @see [OIDC Back-Channel Logout 1.0 section 2.5](https://openid.net/specs/openid-connect-backchannel-1_0.html#BCRequest)
+ * @see [OIDC Back-Channel Logout 1.0 section 2.8](https://openid.net/specs/openid-connect-backchannel-1_0.html#BCResponse)
+ */
+export function createBackchannelLogout(
+  options: BackchannelLogoutOptions,
+): (request: BackchannelRequest) => Promise<Response> {
+  const { relyingParty, sessions, store, countsAddresses, rateLimit, log } = options;
+
+  return async function backchannelLogout(request) {
+    if (request.method !== 'POST') return refuseMethod('POST');
+    const turn = countsAddresses ? rateLimit(turnKey(request), 0) : { ok: true as const };
+    if (!turn.ok)
+      return answerError(429, 'temporarily_unavailable', TEXTS.tooMany, turn.retryAfterSeconds);
+    const form = await readForm(request.headers, request.body, FORM_MAX_BYTES);
+    if (!form.ok) return invalid(request, form.error, TEXTS.form);
+    const [token, ...more] = form.value.getAll('logout_token');
+    if (token === undefined) return invalid(request, 'logout_token_missing', TEXTS.form);
+    if (more.length > 0) return invalid(request, 'logout_token_repeated', TEXTS.form);
+
+    const verified = await relyingParty.verifyLogoutToken(token);
+    if (verified.ok) {
+      return endSessions(request, verified.value).catch((cause: unknown) =>
+        failed(request, describeFailure(cause)),
+      );
+    }
+    switch (verified.error.reason) {
+      case 'token_invalid':
+        return invalid(request, verified.error.check, TEXTS.token);
+      case 'idp_unreachable':
+        return failed(request, verified.error.reason);
+    }
+  };
+
+  async function endSessions(request: BackchannelRequest, token: LogoutToken): Promise<Response> {
+    const { issuer, subject, sid, issuedAt } = token;
+    // A repeated token reaches no later sign-in, not even by what is allowed for the IdP's clock.
+    const isRepeated = !(await claim('logout-seen', token));
+    const ended = await sessions.endAtIdp({ issuer, subject, sid, endedAt: issuedAt, isRepeated });
+    // Claimed only now: had it been before, a process that dies in between would have lost the logout,
+    // since the IdP's next attempt is a replay. This way it ends the same sessions, once more.
+    const isFirst = await claim('logout', token);
+    const { requestId } = request;
+    for (const session of ended) {
+      const reason = 'session_revoked';
+      log('audit', 'session_ended', { reason, issuer, subject, session, requestId });
+    }
+    if (!isFirst) return invalid(request, 'replay', TEXTS.token);
+    log('audit', 'backchannel_logout', {
+      issuer,
+      subject,
+      hasSid: sid !== undefined,
+      sessions: ended.length,
+      requestId,
+    });
+    return new Response(null, { status: 200, headers: NO_STORE });
+  }
+
+  /** Forgotten as soon as the token is too old to be accepted. */
+  function claim(purpose: string, { issuer, jti, acceptedUntil }: LogoutToken): Promise<boolean> {
+    const key = createHash('sha256')
+      .update(JSON.stringify([purpose, issuer, jti]))
+      .digest();
+    return store.claimOnce(key, acceptedUntil);
+  }
+
+  function invalid(request: BackchannelRequest, check: string, text: string): Response {
+    if (countsAddresses) rateLimit(turnKey(request));
+    log('info', 'backchannel_logout_refused', { check, requestId: request.requestId });
+    return answerError(400, 'invalid_request', text);
+  }
+
+  /** Nothing is promised to have ended. An outage is a 400 here, unlike anywhere else. */
+  function failed({ requestId }: BackchannelRequest, failure: string): Response {
+    log('error', 'backchannel_logout_failed', { failure, requestId });
+    return answerError(400, 'temporarily_unavailable', TEXTS.failed, RETRY_AFTER_SECONDS);
+  }
+}
+
+/** What the sender is told. Fixed, so that nothing of a request comes back. */
+const TEXTS = {
+  form: 'A form with one logout_token is expected',
+  token: 'The logout token is not accepted',
+  failed: 'The logout could not be carried out',
+  tooMany: 'Too many requests of this address were not valid',
+} as const;
+
+const NO_STORE = { 'cache-control': 'no-store', 'x-accel-expires': '0' } as const;
+
+function turnKey({ address }: BackchannelRequest): string {
+  return `backchannel ${addressBlock(address)}`;
+}
+
+function answerError(
+  status: 400 | 429,
+  error: 'invalid_request' | 'temporarily_unavailable',
+  description: string,
+  retryAfterSeconds?: number,
+): Response {
+  const response = Response.json(
+    { error, error_description: description },
+    { status, headers: NO_STORE },
+  );
+  if (retryAfterSeconds !== undefined)
+    response.headers.set('retry-after', String(retryAfterSeconds));
+  return response;
+}

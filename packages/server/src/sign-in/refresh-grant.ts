@@ -1,0 +1,180 @@
+/**
+ * The refresh request of a session, and every check on its answer.
+ *
+ * @module
+ */
+
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { accept, type JsonValue, type Principal, type Result, refuse } from '@sallyport/protocol';
+import * as oidc from 'openid-client';
+import type { RefreshedTokens, RefreshRefusal } from '../session/renewal.ts';
+import type { SessionTokens } from '../session/session-record.ts';
+import { findIdTokenProblem } from './id-token-claims.ts';
+
+/** What {@link createRefreshGrant} needs. */
+export interface RefreshGrantOptions {
+  readonly clientId: string;
+  readonly now: () => number;
+  /** Told of userinfo that could not be had: the claims of the sign-in then stand for another round. */
+  readonly onFailure: (cause: unknown) => void;
+}
+
+/** The grant, with the ear it needs at the token endpoint. */
+export interface RefreshGrant {
+  /**
+   * Sends the request and verifies the answer: the id_token in full, if there is one, and that issuer
+   * and subject are the session's.
+   */
+  refresh(
+    configuration: oidc.Configuration,
+    tokens: SessionTokens & { readonly refreshToken: string },
+    principal: Principal,
+  ): Promise<Result<RefreshedTokens, RefreshRefusal>>;
+  /** To be told of every answer of the IdP: a rotated token must not be lost with an answer that fails a check. */
+  overhear(url: string, response: Response): Promise<void>;
+}
+
+interface Overheard {
+  readonly tokenEndpoint: string | undefined;
+  isGranted: boolean;
+  refreshToken: string | undefined;
+}
+
+/** OAuth errors after which only a person can help (RFC 6749 section 5.2, OIDC Core section 3.1.2.6). */
+const FINAL_ERRORS: ReadonlySet<string> = new Set([
+  'invalid_grant',
+  'interaction_required',
+  'login_required',
+  'account_selection_required',
+  'consent_required',
+]);
+const ID_TOKEN_MAX_LENGTH = 65_536;
+/** A compact JWS and nothing around it: other spellings of the same bytes are not what was signed. */
+const COMPACT_JWS = /^[\w-]+\.[\w-]+\.[\w-]+$/;
+
+/**
+ * Creates the grant.
+ *
+ * @see [OIDC Core 1.0 section 12.2](https://openid.net/specs/openid-connect-core-1_0.html#RefreshTokenResponse)
+ */
+export function createRefreshGrant({
+  clientId,
+  now,
+  onFailure,
+}: RefreshGrantOptions): RefreshGrant {
+  const current = new AsyncLocalStorage<Overheard>();
+
+  return {
+    async refresh(configuration, tokens, principal) {
+      const overheard: Overheard = {
+        // Spelled as the request spells it.
+        tokenEndpoint: URL.parse(configuration.serverMetadata().token_endpoint ?? '')?.href,
+        isGranted: false,
+        refreshToken: undefined,
+      };
+      try {
+        return await current.run(overheard, () => exchange(configuration, tokens, principal));
+      } catch (error) {
+        return refuse(toRefusal(error, overheard, tokens.refreshToken));
+      }
+    },
+
+    async overhear(url, response) {
+      const overheard = current.getStore();
+      if (overheard === undefined || url !== overheard.tokenEndpoint || !response.ok) return;
+      const body: unknown = await response
+        .clone()
+        .json()
+        .catch(() => undefined);
+      const token =
+        typeof body === 'object' && body !== null && 'refresh_token' in body
+          ? body.refresh_token
+          : undefined;
+      if (typeof token === 'string' && token !== '') overheard.refreshToken = token;
+      overheard.isGranted = typeof body === 'object' && body !== null && 'access_token' in body;
+    },
+  };
+
+  async function exchange(
+    configuration: oidc.Configuration,
+    tokens: SessionTokens & { readonly refreshToken: string },
+    principal: Principal,
+  ): Promise<Result<RefreshedTokens, RefreshRefusal>> {
+    const answer = await oidc.refreshTokenGrant(configuration, tokens.refreshToken);
+    // Without rotation the old one stays good.
+    const refreshToken = answer.refresh_token ?? tokens.refreshToken;
+    const verified = answer.claims();
+    if (verified !== undefined) {
+      const isOther = verified.sub !== principal.subject || verified.iss !== principal.issuer;
+      if (isOther) return refuse({ reason: 'other_subject' });
+      const idToken = answer.id_token ?? '';
+      const problem =
+        idToken.length > ID_TOKEN_MAX_LENGTH || !COMPACT_JWS.test(idToken)
+          ? 'id_token form'
+          : findIdTokenProblem(verified, clientId, now() / 1_000);
+      if (problem !== undefined)
+        return refuse({ reason: 'unverified', check: problem, refreshToken });
+    }
+    const idToken = answer.id_token ?? tokens.idToken;
+    const userInfo = await fetchUserInfo(configuration, answer.access_token, principal.subject);
+    return accept({
+      tokens: { idToken, accessToken: answer.access_token, refreshToken },
+      claims: userInfo === undefined ? undefined : joinClaims(userInfo, verified, tokens.idToken),
+      accessTokenLifeMs: answer.expires_in === undefined ? undefined : answer.expires_in * 1_000,
+    });
+  }
+
+  /** `undefined` when it could not be had: half of the claims could shut somebody out. */
+  async function fetchUserInfo(
+    configuration: oidc.Configuration,
+    accessToken: string,
+    subject: string,
+  ): Promise<Readonly<Record<string, unknown>> | undefined> {
+    if (configuration.serverMetadata().userinfo_endpoint === undefined) return {};
+    try {
+      return await oidc.fetchUserInfo(configuration, accessToken, subject);
+    } catch (cause) {
+      onFailure(cause);
+      return undefined;
+    }
+  }
+}
+
+/**
+ * An answer need not hold an id_token; then the one of the sign-in, verified at the time, still says who it
+ * is, and userinfo says what has changed since.
+ */
+function joinClaims(
+  userInfo: Readonly<Record<string, unknown>>,
+  verified: Readonly<Record<string, unknown>> | undefined,
+  earlierIdToken: string,
+): Readonly<Record<string, JsonValue>> {
+  const earlier = verified === undefined ? claimsOf(earlierIdToken) : {};
+  const { iss, sub } = verified ?? earlier;
+  // Parsed from JSON, whose type in the library is a little wider than ours.
+  return { ...earlier, ...userInfo, ...verified, iss, sub } as Record<string, JsonValue>;
+}
+
+function claimsOf(idToken: string): Readonly<Record<string, unknown>> {
+  const payload = Buffer.from(idToken.split('.')[1] ?? '', 'base64url').toString('utf8');
+  return JSON.parse(payload) as Record<string, unknown>;
+}
+
+function toRefusal(
+  error: unknown,
+  { isGranted, refreshToken }: Overheard,
+  sent: string,
+): RefreshRefusal {
+  // Without rotation the one that was sent stays good.
+  if (isGranted)
+    return { reason: 'unverified', check: checkOf(error), refreshToken: refreshToken ?? sent };
+  if (error instanceof oidc.ResponseBodyError && FINAL_ERRORS.has(error.error))
+    return { reason: 'refused', code: error.error };
+  return { reason: 'unavailable', cause: error };
+}
+
+function checkOf(error: unknown): string {
+  if (error instanceof Error && 'code' in error && typeof error.code === 'string')
+    return error.code;
+  return error instanceof Error ? error.name : 'response';
+}

@@ -1,0 +1,126 @@
+/**
+ * Signing a browser out: its sessions here, then the IdP, then where it goes.
+ *
+ * @module
+ */
+
+import { PATHS } from '@sallyport/protocol';
+import { buildSignedOutPage } from '../page/sign-out-pages.ts';
+import { sealText } from '../session/seal.ts';
+import { clearSessionCookie } from '../session/session-cookie.ts';
+import type { OpenedSession } from '../session/sessions.ts';
+import { retryUrl } from './login.ts';
+import type { RelyingParty } from './relying-party.ts';
+import type { SignInDependencies } from './sign-in-dependencies.ts';
+import { redirectTo, type SignInRequest, showPage } from './sign-in-request.ts';
+
+/** What `state` is sealed for while the browser is at the IdP. */
+export const SIGN_OUT_STATE = { purpose: 'sign-out-state', binding: '' } as const;
+/** More sessions at once than any honest browser has. */
+const SESSIONS_MAX = 16;
+/** Pages of ours that send whoever has no session to sign in. */
+const OWN_PAGES: ReadonlySet<string> = new Set([PATHS.account, PATHS.signedIn]);
+
+/** Dependencies of {@link createSignOut}. */
+export interface SignOutDependencies
+  extends Pick<
+    SignInDependencies,
+    'redirects' | 'sessions' | 'cookies' | 'ring' | 'isProtectedPath' | 'log'
+  > {
+  readonly relyingParty: Pick<RelyingParty, 'revoke' | 'endSessionUrl'>;
+}
+
+/** The steps of signing a browser out. */
+export interface SignOut {
+  /** The sessions of the cookie values a browser shows, with their tokens; ends none. */
+  open(values: readonly string[]): Promise<readonly OpenedSession[]>;
+  /**
+   * Ends the sessions of the cookie values a browser shows, for every process. A planted cookie of the
+   * same name may stand beside the real one, so every session shown is ended.
+   */
+  end(request: SignInRequest, values: readonly string[]): Promise<readonly OpenedSession[]>;
+  /**
+   * Tells the IdP of ended sessions, clears the cookie and sends the browser on: to the IdP's
+   * end-session endpoint, which sends it back to `/logout`, or to a page of ours.
+   *
+   * @param target - Where it is to end; already allowed.
+   */
+  leave(ended: readonly OpenedSession[], target: string | undefined): Promise<Response>;
+  /**
+   * The last step: the target, or the signed-out page. A target that needs a session would start a
+   * sign-in: it becomes the page's link instead.
+   *
+   * @param atIdp - Whether the IdP was told.
+   */
+  arrive(target: string | undefined, atIdp: boolean, setCookies: readonly string[]): Response;
+}
+
+/** Creates the steps. @see [OIDC RP-Initiated Logout 1.0](https://openid.net/specs/openid-connect-rpinitiated-1_0.html) */
+export function createSignOut(dependencies: SignOutDependencies): SignOut {
+  const { redirects, sessions, relyingParty, cookies, ring, log } = dependencies;
+
+  return {
+    async open(values) {
+      const opened: OpenedSession[] = [];
+      for (const value of values.slice(0, SESSIONS_MAX)) {
+        const session = await sessions.openWithTokens(value);
+        if (session !== undefined) opened.push(session);
+      }
+      return opened;
+    },
+
+    async end({ requestId }, values) {
+      const ended: OpenedSession[] = [];
+      for (const value of values.slice(0, SESSIONS_MAX)) {
+        const opened = await sessions.end(value);
+        if (opened === undefined) continue;
+        ended.push(opened);
+        const { id, principal } = opened.session;
+        const { issuer, subject } = principal;
+        const reason = 'signed_out';
+        log('audit', 'session_ended', { reason, issuer, subject, session: id, requestId });
+      }
+      return ended;
+    },
+
+    async leave(ended, target) {
+      const setCookies = [clearSessionCookie(cookies)];
+      let location: URL | undefined;
+      for (const { tokens } of ended) {
+        const isReachable =
+          tokens?.refreshToken === undefined || (await relyingParty.revoke(tokens.refreshToken));
+        location = isReachable ? await endSessionUrl(tokens?.idToken, target) : undefined;
+      }
+      return location === undefined
+        ? arrive(target, ended.length === 0, setCookies)
+        : redirectTo(location.href, setCookies, 303);
+    },
+
+    arrive,
+  };
+
+  function endSessionUrl(
+    idToken: string | undefined,
+    target: string | undefined,
+  ): Promise<URL | undefined> {
+    const state = target === undefined ? undefined : sealText(ring, SIGN_OUT_STATE, target);
+    return relyingParty.endSessionUrl({ idToken, state });
+  }
+
+  function arrive(
+    target: string | undefined,
+    atIdp: boolean,
+    setCookies: readonly string[],
+  ): Response {
+    const root = redirects.publicOrigin + PATHS.root;
+    if (target !== undefined && atIdp && !needsSession(target))
+      return redirectTo(target, setCookies);
+    return showPage(buildSignedOutPage(retryUrl(target ?? root), atIdp), 200, setCookies);
+  }
+
+  function needsSession(target: string): boolean {
+    const { origin, pathname } = new URL(target);
+    if (origin !== redirects.publicOrigin) return false;
+    return OWN_PAGES.has(pathname) || dependencies.isProtectedPath(pathname);
+  }
+}

@@ -1,0 +1,266 @@
+/**
+ * Renewals of real sessions by several processes, with an IdP and everything else under the hand of a test.
+ *
+ * @module
+ */
+
+import { join } from 'node:path';
+import { accept, type JsonValue, type Principal, type Result, refuse } from '@sallyport/protocol';
+import { onTestFinished } from 'vitest';
+import { createLocalSessionStore } from '../session/local-session-store.ts';
+import {
+  type RefreshedTokens,
+  type RefreshRefusal,
+  type RefreshTokens,
+  type RenewalDependencies,
+  type RenewalOutcome,
+  renewSession,
+} from '../session/renewal.ts';
+import { RenewalBudget } from '../session/renewal-budget.ts';
+import { parseSessionHandle, type SessionHandle } from '../session/session-cookie.ts';
+import {
+  openSession,
+  openTokens,
+  type Session,
+  type SessionTokens,
+} from '../session/session-record.ts';
+import type { SessionStore, StoredSession } from '../session/session-store.ts';
+import { type NewSession, Sessions } from '../session/sessions.ts';
+import { Clock } from './clock.ts';
+import { ClockTimers, settled } from './clock-timers.ts';
+import { ADA, ADA_SIGNS_IN, LIFETIMES, TOKENS } from './people.ts';
+import { openRing, RingInMemory } from './ring.ts';
+import { createTemporaryFolder } from './temporary-folder.ts';
+
+/** What a refresh brings. */
+export type RefreshAnswer = Result<RefreshedTokens, RefreshRefusal>;
+
+/** Refresh tokens of an IdP that takes each one once. */
+export class RefreshTokensInMemory implements RefreshTokens {
+  /** The tokens it was asked with, oldest first, and for whom. */
+  readonly asked: string[] = [];
+  readonly principals: Principal[] = [];
+  /** The tokens that were given back. */
+  readonly givenBack: string[] = [];
+  /** Whether a token that was used is spent. */
+  isRotating = true;
+  /** Nobody answers, and nothing is spent. */
+  isAway = false;
+  /** The claims it tells; `undefined` when they could not be had. */
+  claims: Readonly<Record<string, JsonValue>> | undefined = ADA_SIGNS_IN.claims;
+  /** Stands between the IdP's answer and whoever waits for it: the token is spent already. */
+  deliver: (answer: RefreshAnswer) => RefreshAnswer | Promise<RefreshAnswer> = (answer) => answer;
+  readonly #good = new Set<string>();
+  #issued = 0;
+
+  /** A token that is good. */
+  issue(): string {
+    this.#issued += 1;
+    const token = `refresh-token-${this.#issued}`;
+    this.#good.add(token);
+    return token;
+  }
+
+  /** No token is good any more. */
+  revokeAll(): void {
+    this.#good.clear();
+  }
+
+  async refresh(
+    { refreshToken }: SessionTokens & { readonly refreshToken: string },
+    principal: Principal,
+  ): Promise<RefreshAnswer> {
+    this.asked.push(refreshToken);
+    this.principals.push(principal);
+    return this.deliver(this.#answer(refreshToken));
+  }
+
+  async revoke(refreshToken: string): Promise<void> {
+    this.givenBack.push(refreshToken);
+    this.#good.delete(refreshToken);
+  }
+
+  #answer(token: string): RefreshAnswer {
+    if (this.isAway) return refuse({ reason: 'unavailable', cause: new Error('away') });
+    if (!this.#good.has(token)) return refuse({ reason: 'refused', code: 'invalid_grant' });
+    if (this.isRotating) this.#good.delete(token);
+    const refreshToken = this.isRotating ? this.issue() : token;
+    return accept({
+      tokens: {
+        idToken: `id of ${refreshToken}`,
+        accessToken: `for ${refreshToken}`,
+        refreshToken,
+      },
+      claims: this.claims,
+      accessTokenLifeMs: 3_600_000,
+    });
+  }
+}
+
+/** A session that is signed in, and what opens it. */
+export interface SignedIn {
+  readonly id: number;
+  readonly cookie: string;
+  readonly handle: SessionHandle;
+  readonly session: Session;
+}
+
+/** One process: a connection and timers of its own. */
+export interface RenewingProcess {
+  readonly store: SessionStore;
+  readonly dependencies: RenewalDependencies;
+  /** Requests that were announced, by their session. */
+  readonly sent: Session[];
+  renew(signedIn: SignedIn, generation?: number): Promise<RenewalOutcome>;
+  /** Has its timers stand still from now on, as those of a process that was killed or sleeps. */
+  freeze(): void;
+  /** Fires the timers that became due meanwhile, and goes on. */
+  wake(): void;
+}
+
+/** Everything that is shared by the processes. */
+export interface RenewalBench {
+  readonly clock: Clock;
+  /** Of every process. */
+  readonly timers: ClockTimers;
+  readonly source: RingInMemory;
+  readonly idp: RefreshTokensInMemory;
+  readonly sessions: Sessions;
+  /** A connection that no process uses. */
+  readonly store: SessionStore;
+  /** Signs Ada in with a good refresh token of the IdP. */
+  signIn(signedIn?: Partial<NewSession>): Promise<SignedIn>;
+  createProcess(wrap?: (store: SessionStore) => SessionStore): RenewingProcess;
+  /** What the store has of a session, opened; `undefined` when it is gone. */
+  look(signedIn: SignedIn): Promise<
+    | {
+        readonly stored: StoredSession;
+        readonly session: Session | undefined;
+        readonly tokens: SessionTokens | undefined;
+      }
+    | undefined
+  >;
+}
+
+/** Creates it for the running test. */
+export function createRenewalBench(): RenewalBench {
+  const clock = new Clock();
+  const timers = new ClockTimers(clock);
+  const source = new RingInMemory();
+  const { ring } = openRing(source, clock);
+  const path = join(createTemporaryFolder(), 'sessions.sqlite');
+  const open = () => {
+    const store = createLocalSessionStore({ path, now: clock.now });
+    onTestFinished(() => store.close());
+    return store;
+  };
+  const store = open();
+  const idp = new RefreshTokensInMemory();
+  const sessions = new Sessions({ store, ring, now: clock.now, lifetimes: LIFETIMES });
+  return {
+    ...{ clock, timers, source, idp, sessions, store },
+
+    async signIn(signedIn = {}) {
+      const tokens = { ...TOKENS, refreshToken: idp.issue() };
+      const begun = await sessions.begin({ ...ADA_SIGNS_IN, tokens, ...signedIn }, []);
+      const handle = parseSessionHandle(begun.cookieValue);
+      if (handle === undefined) throw new Error('no cookie');
+      return { id: handle.id, cookie: begun.cookieValue, handle, session: begun.session };
+    },
+
+    createProcess(wrap = (own) => own) {
+      const frozen: { callbacks: Set<() => void> | undefined } = { callbacks: undefined };
+      const own = wrap(open());
+      const sent: Session[] = [];
+      const dependencies: RenewalDependencies = {
+        store: own,
+        ring: openRing(source, clock).ring,
+        tokens: idp,
+        budget: new RenewalBudget({ now: clock.now, random: () => 0, perSecond: 100, atOnce: 16 }),
+        limits: LIFETIMES,
+        keepClaims: (claims) => ({
+          user: { ...ADA, preferredUsername: JSON.stringify(claims['name'] ?? null) },
+          claims,
+        }),
+        onSent: (session) => sent.push(session),
+        now: clock.now,
+        schedule: (afterMs, callback) => {
+          const cancel = timers.schedule(afterMs, () => {
+            if (frozen.callbacks === undefined) callback();
+            else frozen.callbacks.add(callback);
+          });
+          return () => {
+            cancel();
+            frozen.callbacks?.delete(callback);
+          };
+        },
+      };
+      return {
+        ...{ store: own, dependencies, sent },
+        freeze() {
+          frozen.callbacks ??= new Set();
+        },
+        wake() {
+          const { callbacks = [] } = frozen;
+          frozen.callbacks = undefined;
+          for (const callback of callbacks) callback();
+        },
+        renew: ({ id, handle, session }, generation = session.generation) =>
+          renewSession(dependencies, { id, generation }, [handle]),
+      };
+    },
+
+    async look({ id, handle }) {
+      const stored = await store.read(id);
+      if (stored === undefined) return undefined;
+      return {
+        stored,
+        session: openSession(ring, stored, handle),
+        tokens: openTokens(ring, stored, handle),
+      };
+    },
+  };
+}
+
+/** One session, and two processes that may renew it. */
+export async function setupTwo(): Promise<
+  RenewalBench & {
+    readonly ada: SignedIn;
+    readonly one: RenewingProcess;
+    readonly other: RenewingProcess;
+  }
+> {
+  const bench = createRenewalBench();
+  const ada = await bench.signIn();
+  return { ...bench, ada, one: bench.createProcess(), other: bench.createProcess() };
+}
+
+/** Has the IdP take its time with the next answer; gives what lets it go, perhaps as another one. */
+export function holdAnswer({
+  idp,
+}: Pick<RenewalBench, 'idp'>): (change?: (answer: RefreshAnswer) => RefreshAnswer) => void {
+  const { promise, resolve } = Promise.withResolvers<(answer: RefreshAnswer) => RefreshAnswer>();
+  idp.deliver = async (answer) => {
+    idp.deliver = (next) => next;
+    return (await promise)(answer);
+  };
+  return (change = (answer) => answer) => resolve(change);
+}
+
+const STEP_MS = 100;
+const STEPS_MAX = 6_000;
+
+/** Lets time pass until a promise is settled, ten minutes of it at most. */
+export async function passUntil<T>(timers: ClockTimers, promise: Promise<T>): Promise<T> {
+  const over: { isSo: boolean } = { isSo: false };
+  const note = () => {
+    over.isSo = true;
+  };
+  promise.then(note, note);
+  await settled();
+  for (let step = 0; !over.isSo; step += 1) {
+    if (step === STEPS_MAX) throw new Error('still waiting');
+    await timers.advance(STEP_MS);
+  }
+  return promise;
+}
