@@ -26,8 +26,8 @@ export interface FleetOptions {
   readonly clock?: MovedClock;
   /** Added to, or replacing, the deployment variables. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** Lines of the configuration file that all of them read. */
-  readonly file?: readonly string[];
+  /** Lines of the configuration file that all of them read; or of each one's own, by its index. */
+  readonly file?: readonly string[] | ((index: number) => readonly string[]);
 }
 
 /** The running processes, by index. */
@@ -67,8 +67,12 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
   const { publicUrl } = idp;
   const { host, port: publicPort } = new URL(publicUrl);
   const folder = temporaryFolder();
-  const configFile = join(folder.path, 'sallyport.yaml');
-  writeFileSync(configFile, file.length === 0 ? '{}\n' : `${file.join('\n')}\n`);
+  const configFileOf = (index: number): string => {
+    const lines = typeof file === 'function' ? file(index) : file;
+    const path = join(folder.path, `sallyport-${index}.yaml`);
+    writeFileSync(path, lines.length === 0 ? '{}\n' : `${lines.join('\n')}\n`);
+    return path;
+  };
   const ports = [Number(publicPort)];
   while (ports.length < processes) ports.push(await freePort());
   const urls = ports.map((port) => `http://localhost:${port}`);
@@ -76,7 +80,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
 
   const startOne = (index: number): Promise<Running> =>
     start(
-      ['serve', '--port', String(at(ports, index)), '--config', configFile],
+      ['serve', '--port', String(at(ports, index)), '--config', configFileOf(index)],
       { ...idp.environment, SALLYPORT_STATE_DIRECTORY: folder.path, ...environment },
       { clock },
     );

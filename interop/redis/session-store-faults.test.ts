@@ -26,6 +26,8 @@ const RECOVERED_MS = 15_000;
 /** The connection that reads the log of ended sessions. */
 const READS_LOG: Choice = ({ commands }) => commands.some((command) => command.startsWith('XREAD'));
 const OWNER = { kind: 'principal', key: new Uint8Array(16).fill(1) } as const;
+/** What was given up on may be carried out all the same, so this one has no sessions. */
+const NOBODY = { kind: 'principal', key: new Uint8Array(16).fill(9) } as const;
 const EVERY_ONE = { sessionsUpTo: Number.MAX_SAFE_INTEGER, signInsUpTo: 0 };
 
 interface Opened {
@@ -106,7 +108,7 @@ async function expectUnavailable(store: SessionStore): Promise<void> {
     store.noteRenewalSent(1, 1),
     store.lease(1, 'a', 1_000),
     store.revoke(1),
-    store.revokeAll(OWNER, EVERY_ONE, 'session_revoked'),
+    store.revokeAll(NOBODY, EVERY_ONE, 'session_revoked'),
     store.endReason(1),
     store.listByPrincipal(OWNER.key, 10),
     store.list(undefined, 10),
@@ -274,9 +276,6 @@ describe.skipIf(REDIS.isLeftOut)('redis-server: a server that refuses', () => {
     };
     await expect(fill()).rejects.toThrow('the server is full (maxmemory)');
     expect(count).toBeGreaterThan(100);
-    await expect(store.claimOnce(Buffer.from('x'), Date.now() + 1_000)).rejects.toEqual(
-      UNAVAILABLE,
-    );
     const used = Date.now() + 60_000;
     await store.touch(1, used);
     expect((await store.read(1))?.lastUsedAt).toBe(used);
@@ -370,10 +369,8 @@ describe.skipIf(REDIS.isLeftOut)('redis-server: the log of ended sessions', () =
     for (let id = 1; id <= 5; id += 1) {
       proxy.cut(READS_LOG);
       await other.revoke(id);
-      let isForgotten = false;
       await until('it is told', () => {
         const { sessions, all } = store.revocations();
-        isForgotten ||= all;
         return sessions.includes(id) || all;
       });
       expect(await store.read(id)).toBeUndefined();

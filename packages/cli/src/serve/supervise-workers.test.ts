@@ -141,7 +141,7 @@ describe('a worker that ends', () => {
     expect(started[0]?.stops).toBe(0);
   });
 
-  it('three times within 10 s before it listened stops the others and fails when they have ended', async () => {
+  it('three times within 10 s before all listened stops the others and fails when they have ended', async () => {
     const { ended, started, listen, end, pass } = begin();
     listen(0);
     end(1);
@@ -154,6 +154,39 @@ describe('a worker that ends', () => {
     end(0);
     await expect(ended).rejects.toThrow(SallyportError);
     await expect(ended).rejects.toMatchObject({ code: 'SP_WORKER_FAILED', component: 'worker:2' });
+  });
+
+  it('three times so while others serve is tried again every 5 s, and ends nobody else', () => {
+    const { started, listen, end, pass, linesOf } = begin();
+    listen(0);
+    listen(1);
+    for (const [index, pauseMs] of [
+      [1, 100],
+      [2, 200],
+      [3, 400],
+      [4, 5_000],
+    ] as const) {
+      end(index);
+      pass(pauseMs - 1);
+      expect(started).toHaveLength(index + 1);
+      pass(1);
+    }
+    expect(started.map(({ number }) => number)).toEqual([1, 2, 2, 2, 2, 2]);
+    expect(started[0]?.stops).toBe(0);
+    expect(linesOf('worker_ended')).toHaveLength(4);
+  });
+
+  it('three times so while nobody else serves any more fails', async () => {
+    const { ended, listen, end, pass } = begin({ count: 1 });
+    listen(0);
+    end(0);
+    for (const pauseMs of [100, 200]) {
+      pass(pauseMs);
+      end(pauseMs / 100);
+    }
+    pass(400);
+    end(3);
+    await expect(ended).rejects.toMatchObject({ code: 'SP_WORKER_FAILED', component: 'worker:1' });
   });
 
   it('is not given up for what another does', () => {

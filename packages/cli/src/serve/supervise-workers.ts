@@ -18,6 +18,8 @@ import type {
 
 /** A worker has ten seconds for the requests under way, and these two to end. */
 const STOP_MS = 12_000;
+/** One that does not get ready is tried again this often while others serve. */
+const GIVEN_UP_PAUSE_MS = 5_000;
 
 /** Settings and ports of {@link superviseWorkers}. */
 export interface SupervisionOptions {
@@ -52,7 +54,7 @@ interface Place {
  *
  * @returns Why the workers could not be started at first; the caller tells it.
  * @throws {SallyportError} `SP_WORKER_FAILED` when a worker ended three times within 10 s before it
- *   listened; the others have been stopped by then.
+ *   listened, before all were ready or while no other serves; all have been stopped by then.
  */
 export function superviseWorkers(
   options: SupervisionOptions,
@@ -107,9 +109,12 @@ export function superviseWorkers(
       settleWhenAllEnded();
       return;
     }
-    const pauseMs = place.pause.ended(place.isListening);
+    const pause = place.pause.ended(place.isListening);
     place.isListening = false;
-    if (pauseMs === 'give_up') {
+    // Once all have served, and as long as others do, whatever ails this one is no reason to end them.
+    const isServing = isReady && places.some((each) => each.isListening);
+    const isHopeless = pause === 'give_up' && !isServing;
+    if (isHopeless) {
       log('error', 'worker_ended', { worker, pid, ...exit });
       const failure = new SallyportError('SP_WORKER_FAILED', {
         component: `worker:${worker}`,
@@ -118,6 +123,7 @@ export function superviseWorkers(
       stop(() => reject(failure));
       return;
     }
+    const pauseMs = pause === 'give_up' ? GIVEN_UP_PAUSE_MS : pause;
     log('error', 'worker_ended', { worker, pid, ...exit, restart_after_ms: pauseMs });
     place.cancelRestart = schedule(pauseMs, () => launch(place));
   }

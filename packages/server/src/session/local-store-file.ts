@@ -66,6 +66,9 @@ CREATE TABLE claimed (
 CREATE INDEX claimed_by_end ON claimed (expires_at);
 `;
 
+/** Processes that open a new file at once wait for the one that makes the tables. */
+const OPENING_TIMEOUT_MS = 2_000;
+
 /** How a connection differs from another's. */
 export interface StoreFileOptions {
   /** Another process's write may hold up this thread for so long before an attempt gives up. */
@@ -88,7 +91,7 @@ export function openStoreFile(
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   // SQLite gives its side files the mode of this one.
   closeSync(openSync(path, 'a', 0o600));
-  const db = new DatabaseSync(path, { timeout: busyTimeoutMs });
+  const db = new DatabaseSync(path, { timeout: OPENING_TIMEOUT_MS });
   try {
     // The page size counts for a new file only.
     db.exec(
@@ -99,6 +102,7 @@ export function openStoreFile(
       const pageBytes = Number(db.prepare('PRAGMA page_size').get()?.['page_size']);
       db.exec(`PRAGMA max_page_count = ${Math.max(1, Math.floor(maxBytes / pageBytes))}`);
     }
+    db.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
     return db;
   } catch (error) {
     db.close();

@@ -40,8 +40,10 @@ interface Waiting {
   isGivenUp: boolean;
 }
 
-/** Waiting for a disk takes up to a second where the server writes it once a second, which is usual. */
+/** A write with its wait, and perhaps that of the batch before it. */
 const DEADLINES = 3;
+/** A disk takes up to a second where the server writes to it once a second, which is usual. */
+const DISK_DEADLINES = 2;
 /** Most writes that share one wait. */
 const BATCH_MAX = 256;
 
@@ -92,13 +94,12 @@ export class DurableWrites {
 
   async #runBatch(batch: readonly Waiting[]): Promise<void> {
     const { connection, traits } = this.#options.line.current;
-    const longMs = DEADLINES * this.#options.deadlineMs;
     // By text, not by digest: a script that was not known would run after the wait.
     const replies = batch.map(({ write: { script, keys, args } }) =>
-      connection.send(['EVAL', script.text, keys.length, ...keys, ...args], longMs),
+      connection.send(['EVAL', script.text, keys.length, ...keys, ...args]),
     );
-    const waits = this.#waits(traits.waitsForDisk).map(async ({ command, isMet }) =>
-      isMet(await connection.send(command, longMs)),
+    const waits = this.#selectWaits(traits.waitsForDisk).map(async ({ command, forMs, isMet }) =>
+      isMet(await connection.send([...command, forMs], forMs + this.#options.deadlineMs)),
     );
     const met = Promise.all(waits);
     met.catch(() => {});
@@ -113,19 +114,25 @@ export class DurableWrites {
     }
   }
 
-  #waits(waitsForDisk: boolean): readonly {
-    readonly command: RedisCommand;
-    readonly isMet: (reply: RedisReply) => boolean;
-  }[] {
+  #selectWaits(waitsForDisk: boolean): readonly Wait[] {
     const { replicas, deadlineMs } = this.#options;
-    const forReplicas = {
-      command: ['WAIT', replicas, deadlineMs],
-      isMet: (reply: RedisReply) => typeof reply === 'number' && reply >= replicas,
+    const forReplicas: Wait = {
+      command: ['WAIT', replicas],
+      forMs: deadlineMs,
+      isMet: (reply) => typeof reply === 'number' && reply >= replicas,
     };
-    const forDisk = {
-      command: ['WAITAOF', 1, 0, 2 * deadlineMs],
-      isMet: (reply: RedisReply) => Number(toList(reply)[0]) >= 1,
+    const forDisk: Wait = {
+      command: ['WAITAOF', 1, 0],
+      forMs: DISK_DEADLINES * deadlineMs,
+      isMet: (reply) => Number(toList(reply)[0]) >= 1,
     };
     return [...(replicas > 0 ? [forReplicas] : []), ...(waitsForDisk ? [forDisk] : [])];
   }
+}
+
+interface Wait {
+  readonly command: RedisCommand;
+  /** The server gives up after this, and says how far it came. */
+  readonly forMs: number;
+  readonly isMet: (reply: RedisReply) => boolean;
 }

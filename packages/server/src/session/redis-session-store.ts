@@ -17,6 +17,7 @@ import {
   createRedisLayout,
   parseIds,
   parseReasonDigit,
+  type RedisLayout,
   toIdBytes,
   toOwnerBytes,
   toReasonDigit,
@@ -100,26 +101,41 @@ export async function openRedisSessionStore(
       throw error;
     }
   }
-  return createStore(options, server, commands);
-}
-
-function createStore(
-  { keyPrefix, replicas, commandTimeoutMs, now, ...options }: RedisSessionStoreOptions,
-  server: RedisServer,
-  commands: RedisLine,
-): SessionStore {
   const layout = createRedisLayout(keyPrefix);
-  const { prefix, ends } = layout;
-  const revocationLog = new RevocationLog({
-    layout,
-    monotonic: options.monotonic ?? (() => performance.now()),
-  });
+  const monotonic = options.monotonic ?? (() => performance.now());
+  const revocationLog = new RevocationLog({ layout, monotonic });
   const reading = new RedisLine(
     () => server.connect('waiting'),
     ({ connection }) => void revocationLog.follow(connection),
   );
   const waiting = new RedisLine(() => server.connect('waiting'));
-  const durable = new DurableWrites({ line: waiting, replicas, deadlineMs: commandTimeoutMs });
+  // What is there is ready for the first call; what is not has said so in the log.
+  await Promise.allSettled([reading.opened, waiting.opened]);
+  return createStore({
+    layout,
+    now: options.now,
+    commands,
+    durable: new DurableWrites({ line: waiting, replicas: options.replicas, deadlineMs }),
+    revocationLog,
+    close() {
+      for (const line of [commands, reading, waiting]) line.close();
+      server.close();
+    },
+  });
+}
+
+interface StoreParts {
+  readonly layout: RedisLayout;
+  readonly now: () => number;
+  readonly commands: RedisLine;
+  readonly durable: DurableWrites;
+  readonly revocationLog: RevocationLog;
+  close(): void;
+}
+
+function createStore(parts: StoreParts): SessionStore {
+  const { layout, now, commands, durable, revocationLog } = parts;
+  const { prefix, ends } = layout;
   let isClosed = false;
 
   async function use(work: () => Promise<RedisReply>): Promise<RedisReply> {
@@ -289,8 +305,7 @@ function createStore(
 
     close() {
       isClosed = true;
-      for (const line of [commands, reading, waiting]) line.close();
-      server.close();
+      parts.close();
     },
   };
 }

@@ -56,8 +56,9 @@ describe('a session that is due', () => {
   it('is admitted at once, and renewed meanwhile: the next request sees the renewed one', async () => {
     const { check, show, signInWith, clock, idp, renewals, timers } = setup();
     const { id, cookie } = await signInWith();
+    clock.advance(DUE_MS * 0.8);
     await show(cookie);
-    clock.advance(DUE_MS);
+    clock.advance(DUE_MS * 0.2);
     const { promise, resolve } = Promise.withResolvers<void>();
     idp.deliver = async (answer) => {
       await promise;
@@ -187,14 +188,18 @@ describe('a session that counts no longer unasked', () => {
     expect(await show(cookie)).toMatchObject({ outcome: 'admitted', session: { generation: 2 } });
   });
 
-  it('is undecided while the store is down, and admitted afterwards', async () => {
+  it('is undecided while the store is down, in whole or for the renewal alone, and admitted afterwards', async () => {
     const { show, signInWith, clock, store } = setup();
     const { cookie } = await signInWith();
     clock.advance(COUNTS_FOR_MS);
-    store.lease = async () => Promise.reject(new Error('down'));
+    const { lease } = store;
+    Object.assign(store, { lease: async () => Promise.reject(new Error('down')) });
     expect(await show(cookie)).toEqual(UNAVAILABLE);
+    Object.assign(store, { lease });
     store.isDown = true;
     expect(await show(cookie)).toMatchObject({ reason: 'store_unavailable' });
+    store.isDown = false;
+    expect(await show(cookie)).toMatchObject({ outcome: 'admitted', session: { generation: 2 } });
   });
 
   it('is undecided where nobody renews', async () => {
@@ -318,8 +323,8 @@ describe('whatever the renewals and the verifier do', () => {
     const due: Admitted = { ...admitted, renewal: 'due' };
     const { dependencies } = createCheckUnderTest();
     const verdicts = fc.constantFrom<Verdict | Overdue>(admitted, due, OVERDUE, REFUSED, UNDECIDED);
-    const nonsense = fc.constantFrom(undefined, null, {}, 'admitted', { outcome: 'renewed' });
-    const decisions = deed(fc.oneof({ weight: 4, arbitrary: verdicts }, nonsense));
+    const nothing = fc.constantFrom(undefined, null);
+    const decisions = deed(fc.oneof({ weight: 4, arbitrary: verdicts }, nothing));
     const waits = deed(fc.constantFrom<unknown>(undefined, 1, 0, -1, Number.NaN, null, 'x'));
     const starts = fc.constantFrom<Deed<undefined>>(
       { does: 'gives', value: undefined },
@@ -337,7 +342,7 @@ describe('whatever the renewals and the verifier do', () => {
             decide: async () => {
               const next = planned[given.length] ?? { does: 'rejects' as const };
               given.push(next.does === 'gives' ? next.value : undefined);
-              // Nonsense among them: what a fault of ours might bring.
+              // Nothing at all among them: what a fault of ours might bring.
               return (await perform(next)) as Verdict;
             },
             forget: () => {},

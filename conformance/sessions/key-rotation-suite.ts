@@ -1,0 +1,88 @@
+/**
+ * Suite: the key ring is rotated again and again while people work, and nobody is refused for it.
+ *
+ * @module
+ */
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Browser } from '../wire/browser.ts';
+import { run } from '../wire/process.ts';
+import { PATIENCE } from '../wire/workers.ts';
+import type { DeploymentUnderTest } from './deployment.ts';
+import { type RenewingDeployment, startRenewingDeployment } from './renewing-deployment.ts';
+import { type Watch, watchSession } from './watch.ts';
+
+const ROTATIONS = 30;
+const SESSIONS = 6;
+/** A new key seals after ten minutes, and by then every session is due. */
+const STEP_MS = 10 * 60_000 + 1_000;
+/** Answers that each process gives about each session between two rotations. */
+const BETWEEN = 4;
+
+interface Ring {
+  readonly keys: readonly { readonly kid: string; readonly key: string }[];
+}
+
+/** Registers the suite. */
+export function testKeyRotation(under: DeploymentUnderTest): void {
+  describe(`The key ring rotated ${ROTATIONS} times under load (${under.name})`, () => {
+    let deployment: RenewingDeployment;
+    let cookies: readonly string[];
+    const ringFile = () => join(deployment.state, 'key-ring.json');
+    const readRing = () => JSON.parse(readFileSync(ringFile(), 'utf8')) as Ring;
+
+    beforeAll(async () => {
+      deployment = await startRenewingDeployment(under);
+      const signIns = Array.from({ length: SESSIONS }, () => new Browser());
+      cookies = await Promise.all(
+        signIns.map((browser, at) => deployment.signIn(browser, at % 2 === 0 ? 'ada' : 'grace')),
+      );
+    });
+    afterAll(() => deployment.stop());
+
+    it('0 refusals, 0 undecided; every session is renewed on the way and sealed anew', async () => {
+      const { host } = new URL(deployment.publicUrl);
+      const watches: Watch[] = [];
+      for (const cookie of cookies)
+        for (const index of deployment.indexes)
+          watches.push(
+            await deployment.through(index, (url) => watchSession(url, cookie, host)),
+          );
+      const kids = new Set(readRing().keys.map(({ kid }) => kid));
+      for (let rotation = 1; rotation <= ROTATIONS; rotation += 1) {
+        kids.add(await rotate());
+        await deployment.clock.advance(STEP_MS);
+        const renewals = deployment.renewals();
+        await Promise.all(watches.map((each) => each.more(BETWEEN)));
+        await deployment.renewed(renewals + SESSIONS);
+      }
+      await Promise.all(watches.map((each) => each.stop()));
+      const statuses = watches.flatMap(({ answers }) => answers.map(({ status }) => status));
+      expect(statuses.length).toBeGreaterThanOrEqual(watches.length * ROTATIONS * BETWEEN);
+      expect(new Set(statuses)).toEqual(new Set([200]));
+      expect(kids.size).toBe(ROTATIONS + 1);
+      expect(deployment.endings()).toEqual([]);
+      for (const event of ['verdict_undecided', 'renewal_failed', 'key_ring_unreadable'])
+        expect(deployment.log(event)).toEqual([]);
+    });
+
+    it('and what the last two keys have sealed needs none of the older ones', async () => {
+      writeFileSync(ringFile(), JSON.stringify({ keys: readRing().keys.slice(-2) }));
+      await expect.poll(ringReads, PATIENCE).toBeGreaterThanOrEqual(ringReadsBefore + 1);
+    });
+
+    /** Runs the command as an operator does; returns the new key's id. */
+    async function rotate(): Promise<string> {
+      const { idp, clock, state } = deployment;
+      const { code, stdout } = await run(['rotate-keys', '--json'], {
+        ...idp.environment,
+        ...clock.environment,
+        SALLYPORT_STATE_DIRECTORY: state,
+      });
+      expect(code).toBe(0);
+      return (JSON.parse(stdout) as { readonly kid: string }).kid;
+    }
+  });
+}

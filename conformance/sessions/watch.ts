@@ -1,0 +1,47 @@
+/**
+ * A process that is asked about a session again and again, with the moment of every answer.
+ *
+ * @module
+ */
+
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'vitest';
+import { PATIENCE } from '../wire/workers.ts';
+import { type KeptAnswer, type KeptConnection, keepConnection } from './kept-connection.ts';
+
+/** The answers so far. */
+export interface Watch {
+  /** Oldest first. */
+  readonly answers: readonly KeptAnswer[];
+  /** Resolves after so many further answers. */
+  more(count: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const PAUSE_MS = 2;
+
+/** Asks `GET /me` over one connection that stays open, until it is stopped. */
+export async function watchSession(url: string, cookie: string, host: string): Promise<Watch> {
+  const connection: KeptConnection = await keepConnection(url);
+  const answers: KeptAnswer[] = [];
+  let isStopped = false;
+  const asking = (async () => {
+    while (!isStopped) {
+      answers.push(await connection.send('/me', { headers: { host, cookie } }));
+      await pause(PAUSE_MS);
+    }
+  })();
+  // Told by `stop`.
+  asking.catch(() => undefined);
+  return {
+    answers,
+    more(count) {
+      const wanted = answers.length + count;
+      return expect.poll(() => answers.length, PATIENCE).toBeGreaterThanOrEqual(wanted);
+    },
+    async stop() {
+      isStopped = true;
+      await asking.finally(() => connection.close());
+    },
+  };
+}
