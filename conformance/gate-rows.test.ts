@@ -50,12 +50,17 @@ describe('useAuth true', () => {
     ['/callback', 400],
     ['/logout', 200],
     ['/auth/session', 200],
+    ['/auth/account', 302],
+    ['/auth/signed-in', 302],
+    ['/auth/backchannel-logout', 405],
   ])('registers %s, which answers %i to nobody in particular', async (path, status) => {
     expect((await exchange(service.url + path, { headers: NAVIGATION })).status).toBe(status);
   });
 
   it('registers no other path', async () => {
-    for (const path of ['/callback/x', '/auth', '/auth/x'])
+    // The web app has no key to show at /auth/jwks.
+    const none = ['/callback/x', '/auth', '/auth/x', '/auth/account/x', '/auth/jwks'];
+    for (const path of none)
       expect((await exchange(service.url + path, { headers: NAVIGATION })).status).toBe(404);
     // Protected routes: what is there is told to those who may enter.
     for (const path of ['/mex', '/logins', '/'])

@@ -44,6 +44,8 @@ const ID = /^[a-z][a-z-]*(?:\.[A-Za-z0-9_-]+)+$/;
 const SOURCE = /^[^/]+ \/ \S/;
 /** Where Vitest looks for tests; a title in any other file would never run. */
 const TEST_FILE = /^(?:packages\/[a-z-]+\/src|conformance|interop)\/(?!.*\.\.)[\w./-]+\.test\.ts$/;
+/** Tests that several deployments run; they count when the test file of the same name registers them. */
+const SUITE_FILE = /^conformance\/(?!.*\.\.)[\w./-]+(?=-suite\.ts$)/;
 
 /**
  * Reads the table.
@@ -95,7 +97,7 @@ export function findTestProblems(
     if (delivered && negatives.length === 0)
       problems.push('is delivered and names no negative twin');
     for (const test of [...tests, ...negatives]) {
-      const source = TEST_FILE.test(test.file) ? readSource(test.file) : undefined;
+      const source = readTests(test.file, readSource);
       if (source === undefined) problems.push(`no such test file: ${test.file}`);
       else if (!holdsTest(source, test.title))
         problems.push(`no such test in ${test.file}: ${test.title}`);
@@ -108,6 +110,20 @@ export function findTestProblems(
     }
     return problems.map((problem) => `${id}: ${problem}`);
   });
+}
+
+/** The text of a file whose tests run; of a suite, with that of the test file which registers it. */
+function readTests(
+  file: string,
+  readSource: (file: string) => string | undefined,
+): string | undefined {
+  if (TEST_FILE.test(file)) return readSource(file);
+  const name = SUITE_FILE.exec(file)?.[0];
+  const registrar = name === undefined ? undefined : readSource(`${name}.test.ts`);
+  if (registrar?.includes(`from './${file.slice(file.lastIndexOf('/') + 1)}'`) !== true)
+    return undefined;
+  const suite = readSource(file);
+  return suite === undefined ? undefined : `${suite}\n${registrar}`;
 }
 
 /**

@@ -282,6 +282,54 @@ describe('checking the named tests', () => {
   });
 });
 
+describe('a test of a suite', () => {
+  const SUITE = 'conformance/sessions/storm-suite.ts';
+  const REGISTRAR = 'conformance/sessions/storm.test.ts';
+  const registrar = "import { testStorm } from './storm-suite.ts';\n";
+  const inSuite = { ...DELIVERED, tests: [{ ...PROOF, file: SUITE }], negatives: [TWIN] };
+  const check = (files: Readonly<Record<string, string>>, requirement = inSuite) =>
+    findTestProblems([requirement], (file) => ({ [FILE]: SOURCE, ...files })[file]);
+
+  it('counts when the test file of the same name beside it registers it', () => {
+    expect(check({ [SUITE]: SOURCE, [REGISTRAR]: registrar })).toEqual([]);
+  });
+
+  it.each<[string, Readonly<Record<string, string>>]>([
+    ['has no such test file', { [SUITE]: SOURCE }],
+    ['is not what that file imports', { [SUITE]: SOURCE, [REGISTRAR]: "from './other-suite.ts'" }],
+    ['does not exist', { [REGISTRAR]: registrar }],
+  ])('is reported when the suite %s', (_, files) => {
+    expect(check(files)).toEqual([`endpoint.me.session: no such test file: ${SUITE}`]);
+  });
+
+  it.each([
+    'conformance/../sessions/storm-suite.ts',
+    'packages/server/src/session/storm-suite.ts',
+    'bench/storm-suite.ts',
+    'conformance/sessions/storm-suites.ts',
+  ])('is reported in %s, which is no suite, whatever stands beside it', (file) => {
+    const requirement = { ...inSuite, tests: [{ ...PROOF, file }] };
+    const beside = file.replace(/-suites?\.ts$/, '.test.ts');
+    const name = file.slice(file.lastIndexOf('/') + 1);
+    expect(check({ [file]: SOURCE, [beside]: `from './${name}'` }, requirement)).toEqual([
+      `endpoint.me.session: no such test file: ${file}`,
+    ]);
+  });
+
+  it('is reported when the suite or the file that registers it is switched off', () => {
+    const off = `endpoint.me.session: a test is switched off or isolated in ${SUITE}`;
+    const skip = "describe.skip('all', f);\n";
+    expect(check({ [SUITE]: SOURCE, [REGISTRAR]: registrar + skip })).toEqual([off]);
+    expect(check({ [SUITE]: SOURCE + skip, [REGISTRAR]: registrar })).toEqual([off]);
+  });
+
+  it('is reported when the suite does not have it', () => {
+    expect(check({ [SUITE]: '', [REGISTRAR]: registrar })).toEqual([
+      `endpoint.me.session: no such test in ${SUITE}: ${PROOF.title}`,
+    ]);
+  });
+});
+
 describe('counting the statements', () => {
   const counts = { Endpoints: { statements: 1, entries: 2 } };
   const second = { ...DELIVERED, id: 'endpoint.me.bearer' };

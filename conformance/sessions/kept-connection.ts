@@ -5,6 +5,7 @@
  */
 
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
+import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 
 /** What came back. */
@@ -34,7 +35,7 @@ export interface KeptConnection {
 export async function keepConnection(url: string): Promise<KeptConnection> {
   const { port, host } = new URL(url);
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  let isOpen = false;
+  let kept: Socket | undefined;
 
   function send(path: string, { method, headers, form }: KeptRequest = {}): Promise<KeptAnswer> {
     const { promise, resolve, reject } = Promise.withResolvers<KeptAnswer>();
@@ -64,8 +65,9 @@ export async function keepConnection(url: string): Promise<KeptConnection> {
         }, reject);
       },
     );
-    sent.on('socket', () => {
-      if (isOpen && !sent.reusedSocket) sent.destroy(new Error('the connection was not kept'));
+    sent.on('socket', (socket) => {
+      kept ??= socket;
+      if (socket !== kept) sent.destroy(new Error('the connection was not kept'));
     });
     sent.on('error', reject);
     sent.end(body);
@@ -73,6 +75,5 @@ export async function keepConnection(url: string): Promise<KeptConnection> {
   }
 
   await send('/healthz');
-  isOpen = true;
   return { send, close: () => agent.destroy() };
 }

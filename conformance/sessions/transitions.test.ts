@@ -6,6 +6,7 @@
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Browser } from '../wire/browser.ts';
+import { exchange } from '../wire/exchange.ts';
 import { PATIENCE } from '../wire/workers.ts';
 import { type RenewingDeployment, startRenewingDeployment } from './renewing-deployment.ts';
 
@@ -61,6 +62,68 @@ describe('Every transition of a session is one audit event', () => {
     expect(news()).toEqual(['session_ended signed_out']);
     for (const index of deployment.indexes) await deployment.me(index, cookie);
     await signOut(browser);
+    expect(news()).toEqual([]);
+  });
+
+  it('active, revoked by its person, who ends them all', async () => {
+    const browser = new Browser();
+    await signIn(browser);
+    await signIn(new Browser());
+    await browser.step(`${deployment.publicUrl}/auth/account`, {
+      form: { end: 'all' },
+      headers: { origin: deployment.publicUrl },
+    });
+    expect(news()).toEqual(['session_ended session_revoked', 'session_ended session_revoked']);
+    const [one, other] = deployment.log('session_ended').slice(-2);
+    expect(one?.['session']).not.toBe(other?.['session']);
+  });
+
+  it('active, revoked because the identity provider says so', async () => {
+    const browser = new Browser();
+    await signIn(browser);
+    const question = await browser.visit(`${deployment.idp.issuer}/idp/logout`);
+    await browser.submit(question, { logout: 'yes' });
+    expect(news()).toEqual(['session_ended session_revoked']);
+  });
+
+  it('is told once, by the process that makes it: not by those that learn of an end, nor by one that starts later', async () => {
+    const browser = new Browser();
+    const cookie = await signIn(browser);
+    // Remembered by all of them.
+    expect(await deployment.verdicts(cookie)).toEqual(['200', '200', '200']);
+    await signOut(browser);
+    const signedOut = deployment.indexes.map(() => '401 signed_out');
+    await expect.poll(() => deployment.verdicts(cookie), PATIENCE).toEqual(signedOut);
+    await deployment.replace(1);
+    expect(await deployment.verdicts(cookie)).toEqual(signedOut);
+    expect(news()).toEqual(['session_ended signed_out']);
+  });
+
+  it('is none when a session is used, polled or looked at, or its person is sent on by /login', async () => {
+    const browser = new Browser();
+    const cookie = await signIn(browser);
+    const { host } = new URL(deployment.publicUrl);
+    // Uses that are noted, and no renewal yet.
+    for (let minutes = 2; minutes <= 6; minutes += 2) {
+      await deployment.clock.advance(2 * 60_000);
+      expect(await deployment.verdicts(cookie)).toEqual(['200', '200', '200']);
+      for (const index of deployment.indexes) {
+        const polled = await deployment.through(index, (url) =>
+          exchange(`${url}/auth/session`, { headers: { host, cookie } }),
+        );
+        expect(JSON.parse(polled.body)).toMatchObject({ authenticated: true });
+      }
+    }
+    const seen = await Promise.all(
+      ['/auth/account', '/login?redirect_url=/x', '/auth/signed-in'].map((path) =>
+        browser.step(deployment.publicUrl + path),
+      ),
+    );
+    expect(seen.map(({ status, location }) => [status, location])).toEqual([
+      [200, undefined],
+      [302, `${deployment.publicUrl}/x`],
+      [200, undefined],
+    ]);
     expect(news()).toEqual([]);
   });
 

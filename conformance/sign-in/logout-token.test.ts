@@ -1,5 +1,5 @@
-import { generateKeyPairSync } from 'node:crypto';
-import { exportJWK, generateKeyPair, type JWK } from 'jose';
+import { createHash, generateKeyPairSync } from 'node:crypto';
+import { CompactEncrypt, exportJWK, generateKeyPair, type JWK } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AttackerIdp, startAttackerIdp } from '../wire/attacker-idp.ts';
 import { Browser } from '../wire/browser.ts';
@@ -119,26 +119,7 @@ describe('At the back-channel logout endpoint', () => {
       ['without exp', { exp: undefined }],
       ['with an exp of null', { exp: null }],
       ['with a negative exp', { exp: -1 }],
-      ['without jti', { jti: undefined }],
-      ['with an empty jti', { jti: '' }],
-      ['with a number for a jti', { jti: 7 }],
-      ['with a jti of 2 kB', { jti: 'j'.repeat(2_048) }],
-      ['without events', { events: undefined }],
-      ['with events that are a text', { events: LOGOUT_EVENT }],
-      ['with events that are a list', { events: [LOGOUT_EVENT] }],
-      ['with another event', { events: { 'urn:other': {} } }],
-      ['with an event that is null', { events: { [LOGOUT_EVENT]: null } }],
-      ['with an event that is a text', { events: { [LOGOUT_EVENT]: '' } }],
-      ['with an event that is a list', { events: { [LOGOUT_EVENT]: [] } }],
-      ['with a nonce', { nonce: 'n' }],
-      ['with a nonce of null', { nonce: null }],
-      ['with neither sub nor sid', { sub: undefined, sid: undefined }],
-      ['with a number for a sub', { sub: 7, sid: undefined }],
-      ['with a number for a sid', { sub: undefined, sid: 7 }],
-      ['with an empty sid beside a sub', { sid: '' }],
-      ['with a sid list', { sid: [VICTIM.sid] }],
-      ['that says it is a bearer token', { typ: 'Bearer' }],
-    ])('%s', async (_, claims) => {
+    ])('step 4: %s', async (_, claims) => {
       await refused({ claims });
     });
 
@@ -149,8 +130,61 @@ describe('At the back-channel logout endpoint', () => {
       ['that has ended', (now) => ({ exp: now - 60 })],
       ['with an exp in milliseconds', (now) => ({ exp: (now + 60) * 1_000 })],
       ['that begins later', (now) => ({ nbf: now + 3_600 })],
-    ])('%s', async (_, claims) => {
+    ])('step 4: %s, by our clock', async (_, claims) => {
       await refused({ claims: claims(seconds()) });
+    });
+
+    it.each<[string, Readonly<Record<string, unknown>>]>([
+      ['with neither sub nor sid', { sub: undefined, sid: undefined }],
+      ['with a number for a sub', { sub: 7, sid: undefined }],
+      ['with a number for a sid', { sub: undefined, sid: 7 }],
+      ['with an empty sid beside a sub', { sid: '' }],
+      ['with a sid list', { sid: [VICTIM.sid] }],
+    ])('step 5: %s', async (_, claims) => {
+      await refused({ claims });
+    });
+
+    it.each<[string, Readonly<Record<string, unknown>>]>([
+      ['without events', { events: undefined }],
+      ['with events that are a text', { events: LOGOUT_EVENT }],
+      ['with events that are a list', { events: [LOGOUT_EVENT] }],
+      ['with another event', { events: { 'urn:other': {} } }],
+      ['with an event that is null', { events: { [LOGOUT_EVENT]: null } }],
+      ['with an event that is a text', { events: { [LOGOUT_EVENT]: '' } }],
+      ['with an event that is a list', { events: { [LOGOUT_EVENT]: [] } }],
+    ])('step 6: %s', async (_, claims) => {
+      await refused({ claims });
+    });
+
+    it.each<[string, Readonly<Record<string, unknown>>]>([
+      ['with a nonce', { nonce: 'n' }],
+      ['with a nonce of null', { nonce: null }],
+    ])('step 7: %s', async (_, claims) => {
+      await refused({ claims });
+    });
+
+    it.each<[string, Readonly<Record<string, unknown>>]>([
+      ['without jti', { jti: undefined }],
+      ['with an empty jti', { jti: '' }],
+      ['with a number for a jti', { jti: 7 }],
+      ['with a jti of 2 kB', { jti: 'j'.repeat(2_048) }],
+    ])('2.4: %s', async (_, claims) => {
+      await refused({ claims });
+    });
+
+    it('4.1: that says in a claim that it is a bearer token', async () => {
+      await refused({ claims: { typ: 'Bearer' } });
+    });
+
+    it('step 1: encrypted, which was not agreed with the IdP', async () => {
+      const token = await forgeLogoutToken(idp, { claims: VICTIM });
+      // The key that both sides could derive: OIDC Core section 10.2.
+      const key = createHash('sha256').update(WEB_CLIENT_SECRET).digest();
+      const encrypted = await new CompactEncrypt(Buffer.from(token))
+        .setProtectedHeader({ alg: 'dir', enc: 'A256GCM', cty: 'JWT', typ: 'logout+jwt' })
+        .encrypt(key);
+      expectInvalid(await sendLogoutToken(service.url, encrypted));
+      expect(await askMe(service, victim)).toBe(200);
     });
 
     it.each(['at+jwt', 'secevent+jwt', 'dpop+jwt', 'logout', 'JOSE'])(
@@ -213,7 +247,7 @@ describe('At the back-channel logout endpoint', () => {
       ['of 20 kB', (token) => token + 'A'.repeat(20_000)],
       ['that is empty', () => ''],
       ['that is a word', () => 'token'],
-    ])('%s', async (_, change) => {
+    ])('step 2: %s', async (_, change) => {
       const token = await forgeLogoutToken(idp, { claims: VICTIM });
       expectInvalid(await sendLogoutToken(service.url, change(token)));
       expect(await askMe(service, victim)).toBe(200);

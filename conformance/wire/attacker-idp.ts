@@ -46,6 +46,8 @@ export interface Lie {
   readonly userInfo?: Readonly<Record<string, unknown>>;
   /** Replaces the whole userinfo answer. */
   readonly userInfoAnswer?: TokenAnswer;
+  /** Gives refresh tokens that work, once each, and access tokens of this life. */
+  readonly rotation?: { readonly accessTokenSeconds: number };
 }
 
 /** One request the IdP has seen. */
@@ -111,7 +113,8 @@ export interface AttackerIdp {
 }
 
 interface Attempt {
-  readonly nonce: string;
+  /** Absent in a refresh. */
+  readonly nonce: string | undefined;
   readonly lie: Lie;
 }
 
@@ -121,6 +124,7 @@ export async function startAttackerIdp(clientId: string): Promise<AttackerIdp> {
   const publicJwk: JWK = { ...(await exportJWK(publicKey)), kid: 'k1', alg: 'RS256', use: 'sig' };
   const attemptByCode = new Map<string, Attempt>();
   const lieByToken = new Map<string, Lie>();
+  const lieByRefreshToken = new Map<string, Lie>();
   const pushedByUri = new Map<string, URLSearchParams>();
   const waiting: { readonly path: string; readonly resolve: (seen: SeenRequest) => void }[] = [];
   let codes = 0;
@@ -187,6 +191,12 @@ export async function startAttackerIdp(clientId: string): Promise<AttackerIdp> {
         idp.counts.token += 1;
         idp.tokenForms.push(form);
         if (idp.stalled.has(path)) return;
+        const refreshed = lieByRefreshToken.get(form.get('refresh_token') ?? '');
+        if (refreshed !== undefined) {
+          lieByRefreshToken.delete(form.get('refresh_token') ?? '');
+          codes += 1;
+          return exchangeCode(`refresh-${codes}`, { nonce: undefined, lie: refreshed }, res);
+        }
         const code = form.get('code') ?? '';
         const attempt = attemptByCode.get(code);
         if (attempt === undefined)
@@ -232,7 +242,7 @@ export async function startAttackerIdp(clientId: string): Promise<AttackerIdp> {
     const idToken = await (lie.forge ?? idp.forge)({
       issuer,
       clientId,
-      nonce,
+      nonce: nonce ?? '',
       now,
       signingKey: privateKey,
       publicJwk,
@@ -243,7 +253,11 @@ export async function startAttackerIdp(clientId: string): Promise<AttackerIdp> {
     const isLie = lie.userInfo !== undefined || lie.userInfoAnswer !== undefined;
     const accessToken = isLie ? `access-token-of-${code}` : 'access-token-of-ada';
     if (isLie) lieByToken.set(accessToken, lie);
-    send(res, { body: honestAnswer(idToken, accessToken) });
+    if (lie.rotation === undefined) return send(res, { body: honestAnswer(idToken, accessToken) });
+    const refreshToken = `refresh-token-of-${code}`;
+    lieByRefreshToken.set(refreshToken, lie);
+    const more = { refresh_token: refreshToken, expires_in: lie.rotation.accessTokenSeconds };
+    send(res, { body: honestAnswer(idToken, accessToken, more) });
   }
 }
 

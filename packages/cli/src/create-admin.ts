@@ -111,9 +111,9 @@ export function createAdmin(
   });
   return {
     ...admin,
-    close() {
+    async close() {
       metadata.close();
-      admin.close();
+      await admin.close();
     },
   };
 }

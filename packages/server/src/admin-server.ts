@@ -101,9 +101,12 @@ export interface AdminServer {
   isReady(): boolean;
   /** Ends calls that would go on for ever; to be called when the listener begins to close. */
   readonly stopping: () => void;
-  close(): void;
+  /** Lets renewals under way come to their end, within seconds: what they brought may be the only token that works. */
+  close(): Promise<void>;
 }
 
+/** A renewal that takes longer is given up, as one of a process that was killed. */
+const SETTLE_MS = 8_000;
 const SWEEP_EVERY_MS = 60_000;
 /** What ended while no process ran does not wait for long. */
 const FIRST_SWEEP_MS = 3_000;
@@ -260,8 +263,12 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
       isAttemptCookie: (name) => cookies.attemptNames.includes(name),
     },
     isReady: () => relyingParty.isReady(),
-    close() {
+    async close() {
       cancelSweep();
+      const { promise: timeUp, resolve } = Promise.withResolvers<void>();
+      const cancel = schedule(SETTLE_MS, resolve);
+      await Promise.race([renewals.settle(), timeUp]);
+      cancel();
       bearer.close();
       relyingParty.close();
       store.close();

@@ -49,7 +49,7 @@ export async function startServer(
     async stop() {
       running.stopping();
       await listener.close();
-      running.close();
+      await running.close();
     },
   };
 }
@@ -57,7 +57,7 @@ export async function startServer(
 interface Running {
   readonly handler: HttpHandler;
   readonly stopping: () => void;
-  close(): void;
+  close(): Promise<void>;
 }
 
 async function startAdmin(config: Config, secrets: ServerSecrets, log: Log): Promise<Running> {
@@ -67,8 +67,8 @@ async function startAdmin(config: Config, secrets: ServerSecrets, log: Log): Pro
   return {
     handler: admin.handler,
     stopping: admin.stopping,
-    close() {
-      admin.close();
+    async close() {
+      await admin.close();
       secrets.close();
     },
   };
@@ -79,5 +79,5 @@ function startDisabled(log: Log): Running {
     detail: 'server.security.useAuth is false: /login, /callback, /me and /logout do not exist',
   });
   const { schedule } = createSystemPorts(log);
-  return { ...createDisabledServer({ schedule, log }), close: () => {} };
+  return { ...createDisabledServer({ schedule, log }), close: async () => {} };
 }

@@ -57,8 +57,8 @@ export async function startAdmin(
     { method: 'client_secret', secret: () => secret.value.current() },
     ports,
   );
-  stops.push(() => {
-    admin.close();
+  stops.push(async () => {
+    await admin.close();
     secret.value.close();
   });
   return admin;

@@ -74,7 +74,17 @@ export function createIdpFetch({ fetch, now, timeoutMs, bodyMaxBytes }: IdpFetch
 
   async function fetchKeySet(url: string, init: RequestInit): Promise<KeySet> {
     const response = await request(url, init);
-    if (!response.ok) throw new Error(`the key set was answered with status ${response.status}`);
+    if (!response.ok) {
+      const detail = `the key set was answered with status ${response.status}`;
+      // A server that says of itself that it is broken says nothing about keys.
+      throw response.status >= 500
+        ? new SallyportError('SP_IDP_UNREACHABLE', {
+            component: 'idp',
+            detail,
+            retryAfterSeconds: 5,
+          })
+        : new Error(detail);
+    }
     const body = await response.text();
     return {
       body,

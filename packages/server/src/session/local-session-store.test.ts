@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Clock, NOON } from '../testing/clock.ts';
 import { ADA, ADA_SIGNS_IN, LIFETIMES } from '../testing/people.ts';
 import { openRing, RingInMemory } from '../testing/ring.ts';
@@ -128,6 +128,25 @@ describe('two processes on one file', () => {
     expect(store.revocations().sessions).toEqual([]);
     db.exec('ROLLBACK');
     expect(await created).toBe(true);
+  });
+
+  it('look together whether the file is free again: many writes that wait stop the thread once, not once each', async () => {
+    const path = createPath();
+    const store = openStore(path, new Clock());
+    const ids = Array.from({ length: 100 }, (_, index) => index + 1);
+    for (const id of ids) await store.create(createStoredSession(id), undefined);
+    const db = openDatabase(path);
+    db.exec('BEGIN IMMEDIATE');
+    const exec = vi.spyOn(DatabaseSync.prototype, 'exec');
+    onTestFinished(() => exec.mockRestore());
+    const attempts = () => exec.mock.calls.filter(([sql]) => sql === 'BEGIN IMMEDIATE').length;
+    const notes = ids.map((id) => store.touch(id, NOON + 60_000));
+    expect(attempts()).toBe(1);
+    await vi.waitFor(() => expect(attempts()).toBeGreaterThan(1), { interval: 1 });
+    expect(attempts()).toBeLessThan(ids.length);
+    db.exec('ROLLBACK');
+    await Promise.all(notes);
+    for (const id of ids) expect((await store.read(id))?.lastUsedAt).toBe(NOON + 60_000);
   });
 
   it('give up on a file that stays held, and write again once it is free', async () => {

@@ -57,6 +57,8 @@ export function createLocalSessionStore({
   let failedAt = Number.NEGATIVE_INFINITY;
   let failure: unknown;
   let closed = false;
+  /** Another process is writing: how that was noticed, and when it is worth another look. */
+  let held: { readonly failure: SallyportError; readonly over: Promise<void> } | undefined;
   let polledAt = Number.NEGATIVE_INFINITY;
   let seenDataVersion: unknown;
   let seenSequence = 0;
@@ -98,14 +100,23 @@ export function createLocalSessionStore({
   async function write<T>(durable: boolean, work: (connection: Connection) => T): Promise<T> {
     upkeep.start();
     for (let attempt = 1; ; attempt += 1) {
-      try {
-        return use((current) => transact(current, durable, work));
-      } catch (error) {
-        const busy = error instanceof SallyportError && isBusy(error.cause);
-        if (!busy || attempt === BUSY_ATTEMPTS) throw error;
-        await new Promise((resolve) => setTimeout(resolve, BUSY_PAUSE_MS));
+      // Each attempt at a held file stops this thread for a while: one write makes it for all that wait.
+      if (held === undefined) {
+        try {
+          return use((current) => transact(current, durable, work));
+        } catch (error) {
+          if (!(error instanceof SallyportError && isBusy(error.cause))) throw error;
+          held = { failure: error, over: pauseUntilNextAttempt() };
+        }
       }
+      if (attempt === BUSY_ATTEMPTS) throw held.failure;
+      await held.over;
     }
+  }
+
+  async function pauseUntilNextAttempt(): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, BUSY_PAUSE_MS));
+    held = undefined;
   }
 
   function drop(broken: Connection): void {

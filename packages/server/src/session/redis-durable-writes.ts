@@ -5,31 +5,37 @@
  * @module
  */
 
-import type { RedisCommand } from './redis-connection.ts';
+import type { RedisCommand, RedisConnection } from './redis-connection.ts';
 import { storeUnavailable, toStoreFailure } from './redis-failure.ts';
-import type { RedisLine } from './redis-line.ts';
 import { type RedisReply, toList } from './redis-reply.ts';
 import type { RedisScript } from './redis-scripts.ts';
+import type { ServerTraits } from './redis-server-check.ts';
 
-/** A script to run, and what to do when it was run but is not safe. */
+/** A script to run, see `runScript`. */
 export interface DurableWrite {
   readonly script: RedisScript;
   readonly keys: RedisCommand;
   readonly args: RedisCommand;
-  /**
-   * `required`: not acknowledged then, because an acknowledged end of a session may never be undone.
-   * `preferred`: acknowledged all the same; waiting made its loss less likely, and a replica that is
-   * down is no reason to drop users.
-   */
-  readonly safety: 'required' | 'preferred';
 }
 
 /** What {@link DurableWrites} needs. */
 export interface DurableWritesOptions {
   /** A connection of its own: waiting blocks all of it. */
-  readonly line: RedisLine;
+  readonly line: {
+    /** @throws {SallyportError} `SP_STORE_UNAVAILABLE` while there is none. */
+    readonly current: {
+      readonly connection: Pick<RedisConnection, 'send'>;
+      readonly traits: Pick<ServerTraits, 'waitsForDisk'>;
+    };
+  };
   /** How many replicas must have a write. */
   readonly replicas: number;
+  /**
+   * `required`: a write that is not safe in time is not acknowledged, because an acknowledged end of a
+   * session may never be undone. `preferred`: it is acknowledged all the same, and the disk is not
+   * waited for. Waiting made its loss less likely; a replica that is down is no reason to drop users.
+   */
+  readonly safety: 'required' | 'preferred';
   readonly deadlineMs: number;
 }
 
@@ -105,17 +111,17 @@ export class DurableWrites {
     met.catch(() => {});
     const outcomes = await Promise.allSettled(replies);
     // A connection that breaks now fails all of them: the server may be gone, and the write with it.
-    const isSafe = (await met).every(Boolean);
-    for (const [index, { write, settle, fail }] of batch.entries()) {
+    const isSafe = (await met).every(Boolean) || this.#options.safety === 'preferred';
+    for (const [index, { settle, fail }] of batch.entries()) {
       const outcome = outcomes[index];
       if (outcome?.status !== 'fulfilled') fail(toStoreFailure(outcome?.reason));
-      else if (isSafe || write.safety === 'preferred') settle(outcome.value);
+      else if (isSafe) settle(outcome.value);
       else fail(storeUnavailable('a write is not on as many replicas, or not on disk, in time'));
     }
   }
 
   #selectWaits(waitsForDisk: boolean): readonly Wait[] {
-    const { replicas, deadlineMs } = this.#options;
+    const { replicas, safety, deadlineMs } = this.#options;
     const forReplicas: Wait = {
       command: ['WAIT', replicas],
       forMs: deadlineMs,
@@ -126,7 +132,10 @@ export class DurableWrites {
       forMs: DISK_DEADLINES * deadlineMs,
       isMet: (reply) => Number(toList(reply)[0]) >= 1,
     };
-    return [...(replicas > 0 ? [forReplicas] : []), ...(waitsForDisk ? [forDisk] : [])];
+    return [
+      ...(replicas > 0 ? [forReplicas] : []),
+      ...(waitsForDisk && safety === 'required' ? [forDisk] : []),
+    ];
   }
 }
 

@@ -10,6 +10,8 @@ import type { CheckedConnection } from './redis-server.ts';
 
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 1_000;
+/** A connection that broke sooner is no reason to hurry with the next. */
+const STEADY_MS = 5_000;
 
 /** A line; nothing waits for it: while it is down, everybody who wants to use it is told so at once. */
 export class RedisLine {
@@ -72,9 +74,10 @@ export class RedisLine {
         else this.#checked = checked;
         opened(checked);
         this.#onOpen(checked);
-        pauseMs = FIRST_PAUSE_MS;
+        const openedAt = performance.now();
         await checked.connection.closed;
         this.#checked = undefined;
+        if (performance.now() - openedAt >= STEADY_MS) pauseMs = FIRST_PAUSE_MS;
       } catch (error) {
         this.#failure = error;
         failed(error);

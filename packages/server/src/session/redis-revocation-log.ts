@@ -17,6 +17,9 @@ export interface RevocationLogOptions {
   readonly monotonic: () => number;
 }
 
+/** What is needed of a connection. */
+type LogConnection = Pick<RedisConnection, 'send' | 'close'>;
+
 /** The server waits this long for news before it says that there are none. */
 const BLOCK_MS = 200;
 /** Older knowledge counts for nothing. More than a wait and an answer take, less than a second. */
@@ -72,7 +75,7 @@ export class RevocationLog {
   }
 
   /** Reads on a connection until it breaks; goes on where the one before it ended, if that can be. */
-  async follow(connection: RedisConnection): Promise<void> {
+  async follow(connection: LogConnection): Promise<void> {
     try {
       let placedAt = await this.#findPlace(connection);
       for (;;) {
@@ -85,7 +88,7 @@ export class RevocationLog {
     }
   }
 
-  async #findPlace(connection: RedisConnection): Promise<number> {
+  async #findPlace(connection: LogConnection): Promise<number> {
     const { layout, monotonic } = this.#options;
     const sentAt = monotonic();
     const args = [layout.prefix, this.#place];
@@ -100,7 +103,7 @@ export class RevocationLog {
     return sentAt;
   }
 
-  async #read(connection: RedisConnection): Promise<number> {
+  async #read(connection: LogConnection): Promise<number> {
     const { layout, monotonic } = this.#options;
     const sentAt = monotonic();
     const reply = await connection.send([...XREAD, layout.revoked, this.#place]);

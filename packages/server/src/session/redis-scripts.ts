@@ -283,7 +283,7 @@ return {lastEntry(), 0}`);
  * @throws As `RedisConnection.send`.
  */
 export async function runScript(
-  connection: RedisConnection,
+  connection: Pick<RedisConnection, 'send'>,
   { text, digest }: RedisScript,
   keys: RedisCommand,
   args: RedisCommand,

@@ -28,14 +28,17 @@ interface Opinion {
 
 /** After the first answer, others are waited for this long; a sentinel that is down must not hold up a failover. */
 const OTHERS_MS = 250;
+/** Who heard of a failover is believed for so long, should it not answer; by then the others know, or it was undone. */
+const OUTDATED_MS = 10_000;
 
 /**
  * Creates the finder. Every search asks all sentinels at once, on connections that are kept, and
- * believes the one that knows of the latest failover: a sentinel cut off together with an old master
- * would send us there.
+ * believes the one that knows of the latest failover: a sentinel that has not heard of it yet, or was
+ * cut off together with the old master, would send us back there.
  */
 export function createSentinelFinder(options: SentinelOptions): ServerFinder {
   const connections = new Map<RedisAddress, RedisConnection>();
+  let latest = { epoch: -1, at: 0 };
   let isClosed = false;
 
   async function connect(sentinel: RedisAddress): Promise<RedisConnection> {
@@ -67,6 +70,10 @@ export function createSentinelFinder(options: SentinelOptions): ServerFinder {
       const opinions = await collect(options.sentinels.map(ask));
       const [best] = opinions.toSorted((one, other) => other.epoch - one.epoch);
       if (best === undefined) throw storeUnavailable('no sentinel knows the master');
+      const now = performance.now();
+      if (best.epoch < latest.epoch && now - latest.at < OUTDATED_MS)
+        throw storeUnavailable('the sentinels that answer do not know of the latest failover');
+      latest = { epoch: best.epoch, at: now };
       return best.address;
     },
     close() {

@@ -8,7 +8,7 @@
 import type { Log } from '../observe/log.ts';
 import { describeFailure } from '../observe/log.ts';
 import { type RedisAccess, type RedisAddress, RedisConnection } from './redis-connection.ts';
-import { toStoreFailure } from './redis-failure.ts';
+import { storeUnavailable, toStoreFailure } from './redis-failure.ts';
 import { judgeServer, readServerFacts, type ServerTraits } from './redis-server-check.ts';
 import type { ServerFinder } from './redis-topology.ts';
 
@@ -37,7 +37,10 @@ const LOOK_EVERY_MS = 1_000;
 export class RedisServer {
   readonly #options: RedisServerOptions;
   readonly #open = new Set<CheckedConnection>();
+  /** Where the connections in use lead. */
   #address: RedisAddress | undefined;
+  /** What was found last; a connection that took longer than the next search is of no use. */
+  #found: RedisAddress | undefined;
   #logged: string | undefined;
   /** Whether the first attempt is over; who opens the store is told of that one itself. */
   #hasTried = false;
@@ -75,11 +78,12 @@ export class RedisServer {
   }
 
   async #connect(use: ConnectionUse): Promise<CheckedConnection> {
-    const { finder, access, deadlineMs } = this.#options;
-    const address = await finder.find();
+    const { access, deadlineMs } = this.#options;
+    const address = await this.#find();
     const connection = await RedisConnection.open(address, access, deadlineMs);
     try {
       const checked = { connection, traits: this.#judge(await readServerFacts(connection)), use };
+      if (!isSame(address, this.#found)) throw storeUnavailable('another server is the master now');
       if (!isSame(address, this.#address)) this.#leave();
       this.#address = address;
       this.#open.add(checked);
@@ -91,6 +95,11 @@ export class RedisServer {
       connection.close();
       throw error;
     }
+  }
+
+  async #find(): Promise<RedisAddress> {
+    this.#found = await this.#options.finder.find();
+    return this.#found;
   }
 
   #judge(facts: ReadonlyMap<string, string>): ServerTraits {
@@ -127,10 +136,9 @@ export class RedisServer {
   }
 
   async #lookAtSentinels(): Promise<void> {
-    const { finder } = this.#options;
-    if (!finder.watches || this.#address === undefined) return;
+    if (!this.#options.finder.watches || this.#address === undefined) return;
     try {
-      if (!isSame(await finder.find(), this.#address)) this.#leave();
+      if (!isSame(await this.#find(), this.#address)) this.#leave();
     } catch {
       // Without a sentinel to ask, the server in use stays the best guess; its own role is checked.
     }

@@ -108,17 +108,23 @@ export async function openRedisSessionStore(
     () => server.connect('waiting'),
     ({ connection }) => void revocationLog.follow(connection),
   );
-  const waiting = new RedisLine(() => server.connect('waiting'));
+  // Each waits on a connection of its own: who begins a session is not held up by who ends one.
+  const ending = new RedisLine(() => server.connect('waiting'));
+  const keeping =
+    options.replicas === 0 ? commands : new RedisLine(() => server.connect('waiting'));
+  const lines = [...new Set([commands, reading, ending, keeping])];
   // What is there is ready for the first call; what is not has said so in the log.
-  await Promise.allSettled([reading.opened, waiting.opened]);
+  await Promise.allSettled(lines.map(({ opened }) => opened));
+  const { now, replicas } = options;
   return createStore({
     layout,
-    now: options.now,
+    now,
     commands,
-    durable: new DurableWrites({ line: waiting, replicas: options.replicas, deadlineMs }),
+    ending: new DurableWrites({ line: ending, replicas, safety: 'required', deadlineMs }),
+    keeping: new DurableWrites({ line: keeping, replicas, safety: 'preferred', deadlineMs }),
     revocationLog,
     close() {
-      for (const line of [commands, reading, waiting]) line.close();
+      for (const line of lines) line.close();
       server.close();
     },
   });
@@ -128,13 +134,16 @@ interface StoreParts {
   readonly layout: RedisLayout;
   readonly now: () => number;
   readonly commands: RedisLine;
-  readonly durable: DurableWrites;
+  /** For writes that end sessions. */
+  readonly ending: DurableWrites;
+  /** For writes that begin sessions and keep them up. */
+  readonly keeping: DurableWrites;
   readonly revocationLog: RevocationLog;
   close(): void;
 }
 
 function createStore(parts: StoreParts): SessionStore {
-  const { layout, now, commands, durable, revocationLog } = parts;
+  const { layout, now, commands, ending, keeping, revocationLog } = parts;
   const { prefix, ends } = layout;
   let isClosed = false;
 
@@ -153,15 +162,15 @@ function createStore(parts: StoreParts): SessionStore {
   const run = (script: RedisScript, keys: RedisCommand, args: RedisCommand): Promise<RedisReply> =>
     use(() => runScript(commands.current.connection, script, keys, args));
 
-  const runDurably = (write: DurableWrite): Promise<RedisReply> => use(() => durable.run(write));
+  const runDurably = (durable: DurableWrites, write: DurableWrite): Promise<RedisReply> =>
+    use(() => durable.run(write));
 
   async function revoke(
     id: number,
     reason: EndReason,
     generation: number | undefined,
   ): Promise<boolean> {
-    const reply = await runDurably({
-      safety: 'required',
+    const reply = await runDurably(ending, {
       script: REVOKE,
       keys: [layout.record(id)],
       args: [prefix, toIdBytes(id), toReasonDigit(reason), generation ?? ''],
@@ -174,8 +183,7 @@ function createStore(parts: StoreParts): SessionStore {
     async create(session, replaces) {
       const { id } = session;
       const replaced = replaces === undefined ? '' : toIdBytes(replaces);
-      const reply = await runDurably({
-        safety: replaces === undefined ? 'preferred' : 'required',
+      const reply = await runDurably(replaces === undefined ? keeping : ending, {
         script: CREATE,
         keys: [layout.record(id)],
         args: [
@@ -206,8 +214,7 @@ function createStore(parts: StoreParts): SessionStore {
 
     async replace(session) {
       const { id, generation, lastUsedAt, absoluteEnd, idleMs } = session;
-      const reply = await runDurably({
-        safety: 'preferred',
+      const reply = await runDurably(keeping, {
         script: REPLACE,
         keys: [layout.record(id)],
         args: [
@@ -227,8 +234,7 @@ function createStore(parts: StoreParts): SessionStore {
     },
 
     async noteRenewalSent(id, generation) {
-      const reply = await runDurably({
-        safety: 'preferred',
+      const reply = await runDurably(keeping, {
         script: NOTE_RENEWAL_SENT,
         keys: [layout.record(id)],
         args: [prefix, toIdBytes(id), generation],
@@ -253,8 +259,7 @@ function createStore(parts: StoreParts): SessionStore {
     async revokeAll(owner, { sessionsUpTo, signInsUpTo }, reason) {
       const ended: number[] = [];
       for (;;) {
-        const reply = await runDurably({
-          safety: 'required',
+        const reply = await runDurably(ending, {
           script: REVOKE_ALL,
           keys: [layout.mark(owner)],
           args: [

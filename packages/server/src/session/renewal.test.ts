@@ -260,14 +260,18 @@ describe('an IdP', () => {
 });
 
 describe('an answer that cannot be verified', () => {
-  const unverified = (refreshToken: string | undefined) =>
-    refuse({ reason: 'unverified' as const, check: 'signature', refreshToken });
+  const unverified = (answer: RefreshAnswer, isOutage = false) => {
+    if (!answer.ok) return answer;
+    const { refreshToken = '' } = answer.value.tokens;
+    return refuse({ reason: 'unverified' as const, check: 'signature', refreshToken, isOutage });
+  };
+  const KEPT = { kind: 'kept', check: 'signature' };
 
   it('keeps the session, which counts no longer than it did, with the token that works from now on', async () => {
     const { clock, idp, ada, one, look, sessions } = await setupTwo();
     clock.advance(480_000);
-    idp.deliver = (answer) => unverified(answer.ok ? answer.value.tokens.refreshToken : undefined);
-    expect(await one.renew(ada)).toEqual(BY_US);
+    idp.deliver = (answer) => unverified(answer);
+    expect(await one.renew(ada)).toEqual(KEPT);
     expect(await look(ada)).toMatchObject({
       session: { ...ada.session, generation: 2, revalidateAt: clock.now() + 60_000 },
       tokens: { ...TOKENS, refreshToken: 'refresh-token-2' },
@@ -280,19 +284,24 @@ describe('an answer that cannot be verified', () => {
 
   it('ends the session once it counts no longer, to the millisecond', async () => {
     const { clock, idp, ada, one, sessions } = await setupTwo();
-    idp.deliver = (answer) => unverified(answer.ok ? answer.value.tokens.refreshToken : undefined);
+    idp.deliver = (answer) => unverified(answer);
     clock.set((ada.session.validUntil ?? 0) - 1);
-    expect(await one.renew(ada)).toEqual(BY_US);
+    expect(await one.renew(ada)).toEqual(KEPT);
     clock.advance(1);
     expect(await one.renew(ada, 2)).toEqual({ kind: 'ended', byUs: 'renewal_refused' });
     expect(await sessions.find(ada.cookie)).toBe('renewal_refused');
   });
 
-  it('ends the session when no token is known that would work', async () => {
-    const { ada, one, sessions, ...bench } = await setupTwo();
-    answerWith(bench, unverified(undefined));
-    expect(await one.renew(ada)).toEqual({ kind: 'ended', byUs: 'renewal_refused' });
-    expect(await sessions.find(ada.cookie)).toBe('renewal_refused');
+  it('ends nothing, however late, while the keys to check it with cannot be had', async () => {
+    const { clock, idp, ada, one, look } = await setupTwo();
+    idp.deliver = (answer) => unverified(answer, true);
+    clock.set((ada.session.validUntil ?? 0) + 3_600_000);
+    expect(await one.renew(ada)).toEqual(KEPT);
+    // It counts no longer for that.
+    expect((await look(ada))?.session?.validUntil).toBe(ada.session.validUntil);
+    idp.deliver = (answer) => answer;
+    expect(await one.renew(ada, 2)).toEqual(BY_US);
+    expect(idp.asked).toEqual(['refresh-token-1', 'refresh-token-2']);
   });
 });
 

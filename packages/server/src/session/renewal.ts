@@ -36,11 +36,13 @@ export type RefreshRefusal =
   | { readonly reason: 'unavailable'; readonly cause: unknown }
   /** The answer names somebody else. */
   | { readonly reason: 'other_subject' }
-  /** The answer did not pass a check. Its refresh token, if it holds one, is the one that counts from now on. */
+  /** The answer did not pass a check. The refresh token is the one that counts from now on. */
   | {
       readonly reason: 'unverified';
       readonly check: string;
-      readonly refreshToken: string | undefined;
+      readonly refreshToken: string;
+      /** The IdP's keys could not be had: that it did not pass says nothing about the session. */
+      readonly isOutage: boolean;
     };
 
 /** Port: the relying party, as far as a renewal needs it. */
@@ -64,6 +66,8 @@ export interface SeenSession {
 export type RenewalOutcome =
   /** By this renewal or by somebody else's: the stored session is a newer one. */
   | { readonly kind: 'renewed'; readonly byUs: boolean }
+  /** The answer did not pass a check: the session counts no longer than before, and keeps the token that works. */
+  | { readonly kind: 'kept'; readonly check: string }
   /** The session is gone: ended by this renewal, or meanwhile. */
   | { readonly kind: 'ended'; readonly byUs: 'renewal_refused' | 'renewal_lost' | undefined }
   /** Nothing is decided; worth another try. */
@@ -178,11 +182,11 @@ async function sendRenewal(
       return { kind: 'postponed', retryAfterMs: 1_000, cause: refusal.cause };
     case 'unverified':
       // The session itself proves nothing new: it counts no longer than it did.
-      if (refusal.refreshToken === undefined || isOver(session, now()))
-        return end('renewal_refused');
+      if (isOver(session, now()) && !refusal.isOutage) return end('renewal_refused');
       return write(
         { ...session, revalidateAt: now() + UNVERIFIED_RETRY_MS },
         { ...tokens, refreshToken: refusal.refreshToken },
+        { kind: 'kept', check: refusal.check },
       );
     case 'other_subject':
       return end('renewal_refused');
@@ -191,12 +195,15 @@ async function sendRenewal(
       return end(stored.renewalSent ? 'renewal_lost' : 'renewal_refused');
   }
 
-  async function write(renewed: Session, kept: SessionTokens): Promise<RenewalOutcome> {
+  async function write(
+    renewed: Session,
+    kept: SessionTokens,
+    outcome: RenewalOutcome = { kind: 'renewed', byUs: true },
+  ): Promise<RenewalOutcome> {
     const next = { ...renewed, generation: stored.generation + 1 };
     // A key that has left the ring meanwhile ends what it sealed: sealing it anew would bring that back.
     if (openSession(ring, stored, handle) !== undefined) {
-      if (await replace(dependencies, toStoredSession(ring, next, kept, handle)))
-        return { kind: 'renewed', byUs: true };
+      if (await replace(dependencies, toStoredSession(ring, next, kept, handle))) return outcome;
       // Somebody else's renewal stands, perhaps on this very refresh token.
       if ((await store.read(stored.id)) !== undefined) return { kind: 'renewed', byUs: false };
     }

@@ -106,6 +106,8 @@ export class Renewals {
       }
       this.#putOff.delete(id);
       onChanged(id);
+      if (outcome.kind === 'kept')
+        log('warn', 'renewal_unverified', { session: id, check: outcome.check });
       if (outcome.kind === 'renewed' && outcome.byUs)
         log('audit', 'session_renewed', { session: id, generation: generation + 1 });
       if (outcome.kind === 'ended' && outcome.byUs !== undefined)

@@ -5,7 +5,14 @@
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { accept, type JsonValue, type Principal, type Result, refuse } from '@sallyport/protocol';
+import {
+  accept,
+  type JsonValue,
+  type Principal,
+  type Result,
+  refuse,
+  SallyportError,
+} from '@sallyport/protocol';
 import * as oidc from 'openid-client';
 import type { RefreshedTokens, RefreshRefusal } from '../session/renewal.ts';
 import type { SessionTokens } from '../session/session-record.ts';
@@ -47,6 +54,9 @@ const FINAL_ERRORS: ReadonlySet<string> = new Set([
   'login_required',
   'account_selection_required',
   'consent_required',
+  // This client may not refresh: what cannot be asked for is no outage.
+  'unauthorized_client',
+  'unsupported_grant_type',
 ]);
 const ID_TOKEN_MAX_LENGTH = 65_536;
 /** A compact JWS and nothing around it: other spellings of the same bytes are not what was signed. */
@@ -111,9 +121,10 @@ export function createRefreshGrant({
       const problem =
         idToken.length > ID_TOKEN_MAX_LENGTH || !COMPACT_JWS.test(idToken)
           ? 'id_token form'
-          : findIdTokenProblem(verified, clientId, now() / 1_000);
+          : (findIdTokenProblem(verified, clientId, now() / 1_000) ??
+            findNonceProblem(verified, tokens.idToken));
       if (problem !== undefined)
-        return refuse({ reason: 'unverified', check: problem, refreshToken });
+        return refuse({ reason: 'unverified', check: problem, refreshToken, isOutage: false });
     }
     const idToken = answer.id_token ?? tokens.idToken;
     const userInfo = await fetchUserInfo(configuration, answer.access_token, principal.subject);
@@ -160,17 +171,42 @@ function claimsOf(idToken: string): Readonly<Record<string, unknown>> {
   return JSON.parse(payload) as Record<string, unknown>;
 }
 
+/** A refreshed id_token need not hold a nonce; one it holds is that of the id_token before, if that had one. */
+function findNonceProblem(
+  { nonce }: Readonly<Record<string, unknown>>,
+  earlierIdToken: string,
+): string | undefined {
+  const { nonce: earlier } = claimsOf(earlierIdToken);
+  return nonce === undefined || earlier === undefined || nonce === earlier ? undefined : 'nonce';
+}
+
 function toRefusal(
   error: unknown,
   { isGranted, refreshToken }: Overheard,
   sent: string,
 ): RefreshRefusal {
   // Without rotation the one that was sent stays good.
-  if (isGranted)
-    return { reason: 'unverified', check: checkOf(error), refreshToken: refreshToken ?? sent };
+  if (isGranted) {
+    return {
+      reason: 'unverified',
+      check: checkOf(error),
+      refreshToken: refreshToken ?? sent,
+      isOutage: isOutage(error),
+    };
+  }
   if (error instanceof oidc.ResponseBodyError && FINAL_ERRORS.has(error.error))
     return { reason: 'refused', code: error.error };
   return { reason: 'unavailable', cause: error };
+}
+
+/** Whether the answer could not be checked, as against: did not pass. */
+function isOutage(error: unknown): boolean {
+  let cause = error;
+  while (cause instanceof Error) {
+    if (cause instanceof SallyportError) return true;
+    cause = cause.cause;
+  }
+  return cause instanceof Response && !cause.ok;
 }
 
 function checkOf(error: unknown): string {

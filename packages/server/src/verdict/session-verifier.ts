@@ -84,12 +84,14 @@ export function createSessionVerifier(dependencies: SessionVerifierDependencies)
 
     async decide(values, isPassive = false) {
       let refusal: Refused = NO_CREDENTIAL;
+      let overdue: Overdue | undefined;
       for (const value of values) {
         const verdict = await decideSession(value, isPassive);
-        if (verdict.outcome !== 'refused') return verdict;
-        if (refusal.reason !== 'not_allowed') refusal = verdict;
+        if (verdict.outcome === 'overdue') overdue ??= verdict;
+        else if (verdict.outcome !== 'refused') return verdict;
+        else if (refusal.reason !== 'not_allowed') refusal = verdict;
       }
-      return refusal;
+      return overdue ?? refusal;
     },
 
     forget(sessionId) {

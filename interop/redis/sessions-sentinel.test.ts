@@ -1,0 +1,168 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../../conformance/wire/process.ts';
+import { expectFailurePage } from '../../conformance/wire/sign-in.ts';
+import { sendOnce } from './raw-client.ts';
+import { redisFile } from './redis-kind.ts';
+import { REDIS } from './redis-process.ts';
+import { type SentinelGroup, startSentinelGroup } from './sentinel.ts';
+import {
+  forgetsSession,
+  isSignedOut,
+  type SharedSessions,
+  startSharedSessions,
+  withOtherSecret,
+} from './shared-sessions.ts';
+import { otherStatuses, type Watch, watch } from './watch.ts';
+
+/** After another master was elected; each process asks the sentinels once a second. */
+const RECOVERED_WITHIN_MS = 5_000;
+const SEEN_WITHIN_MS = 1_000;
+const POLL = { interval: 20 };
+/** Answers that a watch has to have, for its end to say something: some seconds' worth. */
+const ENOUGH = 60;
+const ALL = [0, 1];
+const PASSWORD = 'password of a group';
+
+describe.skipIf(REDIS.isLeftOut)('redis-server: sessions in a group that sentinels watch', () => {
+  let passwords: ReturnType<typeof temporaryFolder>;
+  let group: SentinelGroup;
+  let shared: SharedSessions;
+  let watches: Watch[] = [];
+  const statuses = (cookie: string): Promise<readonly number[]> =>
+    Promise.all(ALL.map(async (index) => (await shared.me(index, cookie)).status));
+  const admittedEverywhere = (cookie: string, timeout: number) =>
+    expect.poll(() => statuses(cookie), { ...POLL, timeout }).toEqual([200, 200]);
+  const refusedEverywhere = (cookie: string, timeout: number) =>
+    expect.poll(() => statuses(cookie), { ...POLL, timeout }).toEqual([401, 401]);
+  /** Signs out, as soon as that is possible again. */
+  const signedOut = (index: number, cookie: string) => {
+    const signOut = async () => isSignedOut(await shared.signOut(index, cookie));
+    return expect.poll(signOut, { ...POLL, timeout: RECOVERED_WITHIN_MS }).toBe(true);
+  };
+  const watchEverywhere = (cookie: string): readonly Watch[] => {
+    const begun = ALL.map((index) => watch(() => shared.me(index, cookie)));
+    watches.push(...begun);
+    return begun;
+  };
+
+  /** Resolves when each has had so many answers more. */
+  const seenByAll = (kept: readonly Watch[]) =>
+    Promise.all(
+      kept.map(({ seen }) => {
+        const wanted = seen.length + ENOUGH;
+        return expect.poll(() => seen.length, { timeout: 30_000 }).toBeGreaterThan(wanted);
+      }),
+    );
+
+  beforeAll(async () => {
+    passwords = temporaryFolder();
+    const passwordLocation = join(passwords.path, 'redis');
+    writeFileSync(passwordLocation, PASSWORD, { mode: 0o600 });
+    group = await startSentinelGroup({ password: PASSWORD, appendOnly: true });
+    shared = await startSharedSessions({
+      file: redisFile({
+        mode: 'sentinel',
+        sentinelMaster: group.name,
+        addresses: group.sentinels.map(({ host, port }) => `${host}:${port}`),
+        passwordLocation,
+      }),
+    });
+  });
+  afterEach(async () => {
+    await Promise.all(watches.map((each) => each.stop()));
+    watches = [];
+  });
+  afterAll(async () => {
+    await shared.stop();
+    await group.stop();
+    passwords.remove();
+  });
+
+  it('admits in every process who signed in at one, until they sign out at the other', async () => {
+    const cookie = await shared.signIn();
+    expect(await statuses(cookie)).toEqual([200, 200]);
+    expect(await statuses(withOtherSecret(cookie))).toEqual([401, 401]);
+    expect(isSignedOut(await shared.signOut(1, cookie))).toBe(true);
+    expect((await shared.me(1, cookie)).status).toBe(401);
+    await refusedEverywhere(cookie, SEEN_WITHIN_MS);
+  });
+
+  it('acknowledges no sign-out that no replica has: a page, the cookie stays, and everybody is admitted', async () => {
+    const [cookie, other] = [await shared.signIn(), await shared.signIn()];
+    const master = await group.currentMaster();
+    const replicas = group.servers.filter((server) => server !== master);
+    for (const replica of replicas) replica.pause();
+    const answer = await shared.signOut(0, cookie);
+    expectFailurePage(answer, 'store_unavailable', 503);
+    expect(forgetsSession(answer)).toBe(false);
+    expect(await statuses(other)).toEqual([200, 200]);
+    for (const replica of replicas) replica.resume();
+    await signedOut(0, other);
+    await refusedEverywhere(other, SEEN_WITHIN_MS);
+  });
+
+  it('fails over without a restart: nobody is signed out, an acknowledged sign-out stays, meanwhile nothing is decided', async () => {
+    const [cookie, unused, ended] = [
+      await shared.signIn(),
+      await shared.signIn(),
+      await shared.signIn(),
+    ];
+    for (const each of [cookie, ended]) expect(await statuses(each)).toEqual([200, 200]);
+    const [live, gone] = [watchEverywhere(cookie), watchEverywhere(ended)];
+    const forged = watchEverywhere(withOtherSecret(cookie));
+    expect(isSignedOut(await shared.signOut(0, ended))).toBe(true);
+    const acknowledgedAt = performance.now();
+    const electing = group.failover();
+    await expect.poll(() => statuses(cookie), { ...POLL, timeout: 4_000 }).toEqual([503, 503]);
+    expectFailurePage(await shared.signOut(1, unused), 'store_unavailable', 503);
+    const attempt = await shared.trySignIn();
+    expectFailurePage(attempt.received, 'store_unavailable', 503);
+    expect(attempt.hasBegun).toBe(false);
+
+    await electing;
+    await admittedEverywhere(cookie, RECOVERED_WITHIN_MS);
+    await admittedEverywhere(unused, RECOVERED_WITHIN_MS);
+    await signedOut(1, unused);
+    const signsIn = async () => (await shared.trySignIn()).hasBegun;
+    await expect.poll(signsIn, { ...POLL, timeout: RECOVERED_WITHIN_MS }).toBe(true);
+
+    // The old master comes back with what it knew last.
+    await group.servers[0]?.restart();
+    await seenByAll([...live, ...gone, ...forged]);
+    for (const { seen } of live) expect(otherStatuses(seen, [200, 503])).toEqual([]);
+    for (const { seen } of forged) expect(otherStatuses(seen, [401, 503])).toEqual([]);
+    for (const [index, { seen }] of gone.entries()) {
+      const since = acknowledgedAt + (index === 0 ? 0 : SEEN_WITHIN_MS);
+      const later = seen.filter(({ askedAt }) => askedAt > since);
+      expect(later.length).toBeGreaterThan(ENOUGH);
+      expect(otherStatuses(later, [401, 503])).toEqual([]);
+    }
+  });
+
+  it('is not sent back to a master that was replaced, while the failover is not over yet and it goes on as if nothing had happened', async () => {
+    const cookie = await shared.signIn();
+    const old = await group.currentMaster();
+    const replicas = group.servers.filter((server) => server !== old);
+    // None can follow another master: the failover is not over before its time is.
+    for (const replica of replicas) await replica.send('CONFIG', 'SET', 'masterauth', 'wrong');
+    for (const { host, port } of group.sentinels) {
+      const setting = ['SENTINEL', 'SET', group.name, 'failover-timeout', '30000'];
+      expect(await sendOnce({ url: `redis://${host}:${port}` }, setting)).toBe('OK');
+    }
+    old.pause();
+    const isReplaced = async () => (await group.currentMaster()) !== old;
+    await expect.poll(isReplaced, { timeout: 60_000, interval: 50 }).toBe(true);
+    await admittedEverywhere(cookie, RECOVERED_WITHIN_MS);
+    const young = await shared.signIn();
+    const watched = [...watchEverywhere(cookie), ...watchEverywhere(young)];
+
+    old.resume();
+    expect(String(await old.send('ROLE'))).toMatch(/^master/);
+    await seenByAll(watched);
+    expect(String(await old.send('ROLE'))).toMatch(/^master/);
+    // The old one does not know the second session.
+    for (const { seen } of watched) expect(otherStatuses(seen, [200])).toEqual([]);
+  });
+});

@@ -1,0 +1,77 @@
+/**
+ * Processes that share their sessions in a Redis deployment, and the people who are signed in there.
+ *
+ * @module
+ */
+
+import { Browser, NAVIGATION } from '../../conformance/wire/browser.ts';
+import { exchange, type Received } from '../../conformance/wire/exchange.ts';
+import { type Fleet, type FleetOptions, startFleet } from '../../conformance/wire/fleet.ts';
+import { type RotatingIdp, startRotatingIdp } from '../../conformance/wire/rotating-idp.ts';
+import { beginsSession, SESSION_COOKIE } from '../../conformance/wire/sign-in.ts';
+
+/** The running processes, with an IdP of their own. */
+export interface SharedSessions extends Omit<Fleet, 'signIn'> {
+  readonly idp: RotatingIdp;
+  /** Signs somebody in with a new browser; returns the `Cookie` header. */
+  signIn(): Promise<string>;
+  /** Tries to; the last answer, and whether any set a session cookie. */
+  trySignIn(): Promise<{ readonly received: Received; readonly hasBegun: boolean }>;
+  /** Signs out at one process, as a page of the platform does. */
+  signOut(index: number, cookie: string): Promise<Received>;
+}
+
+/** Starts them, two when not said otherwise. */
+export async function startSharedSessions(
+  options: Pick<FleetOptions, 'file'> & Partial<Pick<FleetOptions, 'processes'>>,
+): Promise<SharedSessions> {
+  const idp = await startRotatingIdp();
+  const fleet = await startFleet({ processes: 2, idp, ...options }).catch(
+    async (error: unknown) => {
+      await idp.close();
+      throw error;
+    },
+  );
+  const { publicUrl, urls } = fleet;
+  return {
+    ...fleet,
+    idp,
+    signIn: () => fleet.signIn(new Browser()),
+    async trySignIn() {
+      const browser = new Browser();
+      const received = await idp.signIn(browser, `${publicUrl}/login`);
+      return { received, hasBegun: browser.history.some(beginsSession) };
+    },
+    signOut: (index, cookie) =>
+      exchange(`${urls[index]}/logout`, {
+        method: 'POST',
+        headers: { ...NAVIGATION, host: new URL(publicUrl).host, origin: publicUrl, cookie },
+      }),
+    async stop() {
+      await fleet.stop();
+      await idp.close();
+    },
+  };
+}
+
+/** Whether a sign-out was acknowledged: the browser forgets the session, and goes on. */
+export function isSignedOut({ status, setCookies }: Received): boolean {
+  return [200, 302, 303].includes(status) && setCookies.some(isForgetting);
+}
+
+/** Whether an answer makes the browser forget its session. */
+export function forgetsSession({ setCookies }: Received): boolean {
+  return setCookies.some(isForgetting);
+}
+
+/** The `Cookie` header of the same session with another secret. */
+export function withOtherSecret(cookie: string): string {
+  return cookie.replace(/\.(.)/, (_, first: string) => `.${first === 'A' ? 'B' : 'A'}`);
+}
+
+/** A `Cookie` header that names a session nobody ever had. */
+export const UNKNOWN_COOKIE: string = `${SESSION_COOKIE}=AAAAAAAA.${'A'.repeat(43)}`;
+
+function isForgetting(line: string): boolean {
+  return line.startsWith(`${SESSION_COOKIE}=;`) && /;\s*Max-Age=0/i.test(line);
+}
