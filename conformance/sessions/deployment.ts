@@ -75,7 +75,7 @@ export interface Deployment {
   replace(index: number): Promise<void>;
   /** Lines of all processes so far, those of killed ones too. */
   log(event: string): readonly LogLine[];
-  /** Lets time pass for what does not follow the moved clock; to be called with its `advance`. */
+  /** Lets time pass for what does not follow the moved clock; to be called before its `advance`. */
   elapse(ms: number): Promise<void>;
   stop(): Promise<void>;
 }

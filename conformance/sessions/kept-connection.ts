@@ -4,7 +4,7 @@
  * @module
  */
 
-import { Agent, type IncomingHttpHeaders, request } from 'node:http';
+import { Agent, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
 import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 
@@ -58,12 +58,7 @@ export async function keepConnection(url: string): Promise<KeptConnection> {
           ...headers,
         },
       },
-      (response) => {
-        text(response).then((content) => {
-          const { statusCode = 0, headers: received } = response;
-          resolve({ status: statusCode, headers: received, body: content, at: performance.now() });
-        }, reject);
-      },
+      (response) => resolve(read(response)),
     );
     sent.on('socket', (socket) => {
       kept ??= socket;
@@ -76,4 +71,10 @@ export async function keepConnection(url: string): Promise<KeptConnection> {
 
   await send('/healthz');
   return { send, close: () => agent.destroy() };
+}
+
+async function read(response: IncomingMessage): Promise<KeptAnswer> {
+  const body = await text(response);
+  const { statusCode: status = 0, headers } = response;
+  return { status, headers, body, at: performance.now() };
 }

@@ -52,8 +52,9 @@ export async function startRenewingDeployment(
   const clock: MovedClock = {
     ...moved,
     async advance(ms) {
-      await moved.advance(ms);
+      // Before the processes see the time, and take what is to last from then on.
       await deployment.elapse(ms);
+      await moved.advance(ms);
     },
   };
   const renewals = (): number => deployment.log('session_renewed').length;

@@ -21,14 +21,19 @@ export interface Watch {
 const PAUSE_MS = 2;
 
 /** Asks `GET /me` over one connection that stays open, until it is stopped. */
-export async function watchSession(url: string, cookie: string, host: string): Promise<Watch> {
+export async function watchSession(
+  url: string,
+  cookie: string,
+  host: string,
+  pauseMs: number = PAUSE_MS,
+): Promise<Watch> {
   const connection: KeptConnection = await keepConnection(url);
   const answers: KeptAnswer[] = [];
   let isStopped = false;
   const asking = (async () => {
     while (!isStopped) {
       answers.push(await connection.send('/me', { headers: { host, cookie } }));
-      await pause(PAUSE_MS);
+      await pause(pauseMs);
     }
   })();
   // Told by `stop`.

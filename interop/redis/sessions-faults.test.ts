@@ -1,18 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Watch } from '../../conformance/sessions/watch.ts';
 import { expectFailurePage } from '../../conformance/wire/sign-in.ts';
 import { redisFile } from './redis-kind.ts';
 import { REDIS } from './redis-process.ts';
 import { type RedisServer, startRedis } from './redis-server.ts';
 import {
+  askedAfter,
   forgetsSession,
   isSignedOut,
+  otherStatuses,
   type SharedSessions,
   startSharedSessions,
   UNKNOWN_COOKIE,
   withOtherSecret,
 } from './shared-sessions.ts';
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
-import { otherStatuses, type Watch, watch } from './watch.ts';
 
 /** What happens to Redis, and how that ends. */
 interface Fault {
@@ -153,11 +155,12 @@ describe.skipIf(REDIS.isLeftOut)('redis-server', () => {
       ended = await shared.signIn();
       for (const cookie of [remembered, ended]) expect(await statuses(cookie)).toEqual([200, 200]);
       const forged = [withOtherSecret(remembered), withOtherSecret(ended), UNKNOWN_COOKIE];
-      const watchAt = (index: number, cookie: string) => watch(() => shared.me(index, cookie));
+      const watchEverywhere = (cookie: string) =>
+        Promise.all(all.map((index) => shared.watch(index, cookie)));
       watches = {
-        remembered: all.map((index) => watchAt(index, remembered)),
-        ended: all.map((index) => watchAt(index, ended)),
-        forged: forged.map((cookie, index) => watchAt(index % 2, cookie)),
+        remembered: await watchEverywhere(remembered),
+        ended: await watchEverywhere(ended),
+        forged: await Promise.all(forged.map((cookie, at) => shared.watch(at % 2, cookie))),
       };
       expect(isSignedOut(await shared.signOut(0, ended))).toBe(true);
       acknowledgedAt = performance.now();
@@ -219,31 +222,52 @@ describe.skipIf(REDIS.isLeftOut)('redis-server', () => {
     });
 
     it('admitted at no moment a forged cookie, nor the session signed out right before', async () => {
-      for (const { seen } of watches.forged) {
-        await expect.poll(() => seen.length).toBeGreaterThan(ENOUGH);
-        expect(otherStatuses(seen, [401, 503])).toEqual([]);
+      for (const { answers, more } of watches.forged) {
+        await more(1);
+        expect(answers.length).toBeGreaterThan(1);
+        expect(otherStatuses(answers, [401, 503])).toEqual([]);
       }
-      for (const [index, { seen }] of watches.ended.entries()) {
+      for (const [index, { answers }] of watches.ended.entries()) {
         const since = acknowledgedAt + (index === 0 ? 0 : REMEMBERED_WITHIN_MS);
-        const later = () => seen.filter(({ askedAt }) => askedAt > since);
+        const later = () => askedAfter(answers, since);
         await expect.poll(() => later().length, { timeout: 5_000 }).toBeGreaterThan(ENOUGH);
         expect(otherStatuses(later(), [401, 503])).toEqual([]);
-        expect(seen.at(-1)?.status).toBe(401);
+        expect(answers.at(-1)?.status).toBe(401);
       }
     });
 
     it('signed nobody out, and admitted nobody for longer than a moment without asking', () => {
       const until = begunAt + (noticedWithinMs ?? REMEMBERED_WITHIN_MS);
-      for (const { seen } of watches.remembered) {
-        expect(otherStatuses(seen, [200, 503])).toEqual([]);
-        expect(seen.at(-1)?.status).toBe(200);
-        const undecided = seen.filter(({ status }) => status === 503);
-        expect(undecided.filter(({ retryAfterSeconds }) => !(retryAfterSeconds >= 1))).toEqual([]);
-        const during = seen.filter(({ askedAt }) => askedAt > until && askedAt < endedAt);
-        const expected = leaves === 'nothing' ? [503] : [200];
-        expect(otherStatuses(during, expected)).toEqual([]);
+      for (const { answers } of watches.remembered) {
+        expect(otherStatuses(answers, [200, 503])).toEqual([]);
+        expect(answers.at(-1)?.status).toBe(200);
+        const undecided = answers.filter(({ status }) => status === 503);
+        const isTold = undecided.map(({ headers }) => Number(headers['retry-after']) >= 1);
+        expect(isTold).not.toContain(false);
+        const during = askedAfter(answers, until).filter(({ at }) => at < endedAt);
+        expect(otherStatuses(during, [leaves === 'nothing' ? 503 : 200])).toEqual([]);
         if (leaves === 'nothing') expect(undecided.length).toBeGreaterThan(0);
       }
+    });
+  });
+
+  describe('Redis has lost everything (FLUSHALL)', () => {
+    it('is noticed within 2 s, also by who remembers: nobody is admitted any more, and everybody can sign in', async () => {
+      const cookie = await shared.signIn();
+      const watches = [await shared.watch(0, cookie), await shared.watch(1, cookie)];
+      await Promise.all(watches.map(({ more }) => more(ENOUGH)));
+      await redis.send('FLUSHALL');
+      const lostAt = performance.now();
+      await expect
+        .poll(() => watches.map(({ answers }) => answers.at(-1)?.status), { timeout: 5_000 })
+        .toEqual([401, 401]);
+      await Promise.all(watches.map(({ more }) => more(ENOUGH)));
+      await Promise.all(watches.map(({ stop }) => stop()));
+      for (const { answers } of watches) {
+        expect(otherStatuses(answers, [200, 401])).toEqual([]);
+        expect(otherStatuses(askedAfter(answers, lostAt + LOOKED_AT_WITHIN_MS), [401])).toEqual([]);
+      }
+      expect((await shared.trySignIn()).hasBegun).toBe(true);
     });
   });
 });

@@ -4,6 +4,8 @@
  * @module
  */
 
+import type { KeptAnswer } from '../../conformance/sessions/kept-connection.ts';
+import { type Watch, watchSession } from '../../conformance/sessions/watch.ts';
 import { Browser, NAVIGATION } from '../../conformance/wire/browser.ts';
 import { exchange, type Received } from '../../conformance/wire/exchange.ts';
 import { type Fleet, type FleetOptions, startFleet } from '../../conformance/wire/fleet.ts';
@@ -19,7 +21,12 @@ export interface SharedSessions extends Omit<Fleet, 'signIn'> {
   trySignIn(): Promise<{ readonly received: Received; readonly hasBegun: boolean }>;
   /** Signs out at one process, as a page of the platform does. */
   signOut(index: number, cookie: string): Promise<Received>;
+  /** Asks one process about a session again and again; pauses for a moment when not said otherwise. */
+  watch(index: number, cookie: string, pauseMs?: number): Promise<Watch>;
 }
+
+/** Several watches at once leave the machine time for what they watch. */
+const PAUSE_MS = 40;
 
 /** Starts them, two when not said otherwise. */
 export async function startSharedSessions(
@@ -33,6 +40,7 @@ export async function startSharedSessions(
     },
   );
   const { publicUrl, urls } = fleet;
+  const { host } = new URL(publicUrl);
   return {
     ...fleet,
     idp,
@@ -45,13 +53,34 @@ export async function startSharedSessions(
     signOut: (index, cookie) =>
       exchange(`${urls[index]}/logout`, {
         method: 'POST',
-        headers: { ...NAVIGATION, host: new URL(publicUrl).host, origin: publicUrl, cookie },
+        headers: { ...NAVIGATION, host, origin: publicUrl, cookie },
       }),
+    watch: (index, cookie, pauseMs = PAUSE_MS) =>
+      watchSession(urls[index] ?? '', cookie, host, pauseMs),
     async stop() {
       await fleet.stop();
       await idp.close();
     },
   };
+}
+
+/**
+ * Those answers of a watch that were asked for after a moment.
+ *
+ * @param moment - Milliseconds of `performance.now()`.
+ */
+export function askedAfter(answers: readonly KeptAnswer[], moment: number): readonly KeptAnswer[] {
+  // Each is asked for once the one before it has come.
+  return answers.filter((_, at) => (answers[at - 1]?.at ?? 0) > moment);
+}
+
+/** Statuses that are none of those expected, each once. */
+export function otherStatuses(
+  answers: readonly KeptAnswer[],
+  expected: readonly number[],
+): readonly number[] {
+  const seen = new Set(answers.map(({ status }) => status));
+  return [...seen].filter((status) => !expected.includes(status));
 }
 
 /** Whether a sign-out was acknowledged: the browser forgets the session, and goes on. */

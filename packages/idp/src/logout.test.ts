@@ -137,14 +137,6 @@ describe('RP-initiated logout', () => {
     expect(await hasSession(browser)).toBe(true);
   });
 
-  it('takes the request by POST as well', async () => {
-    const { browser, idToken } = await signedIn();
-    const fields = { ...TARGET, id_token_hint: idToken };
-    const answer = await browser.submit(`${running.issuer}/idp/logout`, fields);
-    expect(answer.location).toBe(RETURNED);
-    expect(await hasSession(browser)).toBe(false);
-  });
-
   it('refuses a confirmation from a page that was not shown to this browser', async () => {
     const { browser } = await signedIn();
     await browser.get(logoutUrl(TARGET));

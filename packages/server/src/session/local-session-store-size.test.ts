@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Worker } from 'node:worker_threads';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { Clock, NOON } from '../testing/clock.ts';
 import { createLocalSessionStore } from './local-session-store.ts';
 import { openStoreFile } from './local-store-file.ts';
@@ -21,7 +22,14 @@ const BLOCKED_MS = 5;
 /** Ended sessions that are removed at once, more than the server does: it takes well over 5 ms. */
 const PART = 2_000;
 /** Parts of a sweep that may be held up beyond what this machine does to any program. */
-const ALLOWANCE = 1 / 3;
+const ALLOWANCE = 0.4;
+/** Works for as many milliseconds as it is told. */
+const BUSY_THREAD = `
+const { parentPort } = require('node:worker_threads');
+parentPort.on('message', (ms) => {
+  for (const startedAt = performance.now(); performance.now() - startedAt < ms; );
+  parentPort.postMessage('done');
+});`;
 const PATIENCE = { timeout: 20_000, interval: 100 };
 
 /** Sealed bytes look random; here they are pieces of one long piece. */
@@ -134,12 +142,13 @@ describe(`${MANY} sessions`, { timeout: 60_000 }, () => {
 
   it('make finding and ending those of one person hardly slower than 500 do', async () => {
     const measure = async (
+      name: string,
       rounds: number,
       work: (store: SessionStore, person: number) => Promise<readonly unknown[]>,
     ) => {
       const times = { many: [] as number[], few: [] as number[] };
       for (let round = 0; round < rounds; round += 1)
-        for (const [name, store, count] of [
+        for (const [size, store, count] of [
           ['many', many, MANY],
           ['few', few, FEW],
         ] as const) {
@@ -147,17 +156,17 @@ describe(`${MANY} sessions`, { timeout: 60_000 }, () => {
           const person = (round * 37) % (count / SESSIONS_EACH);
           const startedAt = performance.now();
           const found = await work(store, person);
-          times[name].push(performance.now() - startedAt);
+          times[size].push(performance.now() - startedAt);
           expect(found).toHaveLength(SESSIONS_EACH);
         }
       const [slow, fast] = [median(times.many), median(times.few)];
-      console.log(
-        `${work.name}: ${slow.toFixed(3)} ms among ${MANY}, ${fast.toFixed(3)} among ${FEW}`,
-      );
+      console.log(`${name}: ${slow.toFixed(3)} ms among ${MANY}, ${fast.toFixed(3)} among ${FEW}`);
       return slow / fast;
     };
-    const list = await measure(400, (store, person) => store.listByPrincipal(keyOf(person), 50));
-    const revoke = await measure(80, (store, person) =>
+    const list = await measure('listByPrincipal', 400, (store, person) =>
+      store.listByPrincipal(keyOf(person), 50),
+    );
+    const revoke = await measure('revokeAll', 80, (store, person) =>
       store.revokeAll(
         { kind: 'principal', key: keyOf(person) },
         { sessionsUpTo: Number.MAX_SAFE_INTEGER, signInsUpTo: NOON },
@@ -179,7 +188,9 @@ describe(`${MANY} sessions`, { timeout: 60_000 }, () => {
     const left = count();
     expect(left).toBeGreaterThan(0.9 * MANY);
     const calls: number[] = [];
-    const gaps = { swept: [] as number[], idle: [] as number[], onThisThread: [] as number[] };
+    const gaps = { swept: [] as number[], beside: [] as number[], onThisThread: [] as number[] };
+    const other = new Worker(BUSY_THREAD, { eval: true });
+    onTestFinished(async () => void (await other.terminate()));
     let swept = 0;
     while (count() > 0) {
       const startedAt = performance.now();
@@ -187,34 +198,36 @@ describe(`${MANY} sessions`, { timeout: 60_000 }, () => {
       calls.push(performance.now() - startedAt);
       gaps.swept.push(await longestGap(part));
       swept += await part;
-      const tookMs = performance.now() - startedAt;
-      gaps.idle.push(await longestGap(pause(tookMs)));
-      // What the test is to notice: the same work where requests are served.
+      // As long, beside a thread that works on something else.
+      other.postMessage(performance.now() - startedAt);
+      gaps.beside.push(await longestGap(once(other, 'message')));
+      // What the test is to notice: such work where requests are served.
       if (gaps.swept.length % 4 !== 0) continue;
-      const removed = Promise.resolve().then(() => {
-        swept += Number(remove.run(clock.now(), PART).changes);
-      });
-      gaps.onThisThread.push(await longestGap(removed));
+      const removeHere = async () => {
+        await Promise.resolve();
+        swept += Number(remove.run(clock.now(), 2 * PART).changes);
+      };
+      gaps.onThisThread.push(await longestGap(removeHere()));
     }
     db.close();
     expect(swept).toBe(left);
     expect(await many.sweep(PART)).toBe(0);
 
-    const shares = [gaps.swept, gaps.idle, gaps.onThisThread, calls].map(shareBlocked);
-    const [ofSwept = 1, ofIdle = 0, ofThisThread = 0, ofCalls = 1] = shares;
-    console.log(
-      `longer than ${BLOCKED_MS} ms: ${ofSwept} of ${gaps.swept.length} parts, ${ofIdle} without, ${ofThisThread} on this thread; longest gap, median: ${median(gaps.swept).toFixed(2)}, ${median(gaps.idle).toFixed(2)}, ${median(gaps.onThisThread).toFixed(2)} ms`,
+    const told = Object.entries(gaps).map(
+      ([name, all]) =>
+        `${name} ${shareBlocked(all).toFixed(2)} of ${all.length}, median ${median(all).toFixed(2)} ms`,
     );
+    console.log(`held up for more than ${BLOCKED_MS} ms: ${told.join('; ')}`);
     expect(median(gaps.onThisThread)).toBeGreaterThan(BLOCKED_MS);
-    expect(ofSwept).toBeLessThanOrEqual(ofIdle + ALLOWANCE);
-    expect(ofCalls).toBeLessThanOrEqual(ALLOWANCE);
+    expect(shareBlocked(gaps.swept)).toBeLessThanOrEqual(shareBlocked(gaps.beside) + ALLOWANCE);
+    expect(shareBlocked(calls)).toBeLessThanOrEqual(ALLOWANCE);
   });
 });
 
 /** The longest time for which nothing else could run on this thread while something is under way. */
 async function longestGap(underWay: Promise<unknown>): Promise<number> {
   let isOver = false;
-  const over = underWay.then(() => {
+  const over = underWay.finally(() => {
     isOver = true;
   });
   let longest = 0;

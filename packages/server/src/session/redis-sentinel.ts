@@ -6,7 +6,7 @@
 
 import { type RedisAccess, type RedisAddress, RedisConnection } from './redis-connection.ts';
 import { storeUnavailable } from './redis-failure.ts';
-import { type RedisReply, toFields } from './redis-reply.ts';
+import { type RedisReply, toFields, toList } from './redis-reply.ts';
 import type { ServerFinder } from './redis-topology.ts';
 
 /** What {@link createSentinelFinder} needs. */
@@ -57,7 +57,12 @@ export function createSentinelFinder(options: SentinelOptions): ServerFinder {
   async function ask(sentinel: RedisAddress): Promise<Opinion> {
     const connection = await connect(sentinel);
     try {
-      return parseMaster(await connection.send(['SENTINEL', 'MASTER', options.master]));
+      // Until a failover is over, the sentinel that leads it tells the old address with the new count.
+      const [master, address] = await Promise.all([
+        connection.send(['SENTINEL', 'MASTER', options.master]),
+        connection.send(['SENTINEL', 'GET-MASTER-ADDR-BY-NAME', options.master]),
+      ]);
+      return parseOpinion(master, address);
     } catch (error) {
       connection.close();
       throw error;
@@ -101,10 +106,10 @@ async function collect<T>(asked: readonly Promise<T>[]): Promise<readonly T[]> {
   return answers;
 }
 
-/** Reads the reply of `SENTINEL MASTER`: names and values in turn. */
-function parseMaster(reply: RedisReply): Opinion {
-  const fields = toFields(reply);
-  const [host, port] = [String(fields.get('ip') ?? ''), Number(fields.get('port'))];
+/** Reads the replies of `SENTINEL MASTER`, names and values in turn, and `GET-MASTER-ADDR-BY-NAME`. */
+function parseOpinion(master: RedisReply, address: RedisReply): Opinion {
+  const [name, portText] = toList(address);
+  const [host, port] = [String(name ?? ''), Number(portText)];
   if (host === '' || !(port > 0)) throw storeUnavailable('a sentinel does not know the master');
-  return { address: { host, port }, epoch: Number(fields.get('config-epoch')) };
+  return { address: { host, port }, epoch: Number(toFields(master).get('config-epoch')) };
 }

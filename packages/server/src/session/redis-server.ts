@@ -44,6 +44,7 @@ export class RedisServer {
   #logged: string | undefined;
   /** Whether the first attempt is over; who opens the store is told of that one itself. */
   #hasTried = false;
+  #hasWarned = false;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
@@ -86,6 +87,7 @@ export class RedisServer {
       if (!isSame(address, this.#found)) throw storeUnavailable('another server is the master now');
       if (!isSame(address, this.#address)) this.#leave();
       this.#address = address;
+      this.#warn(checked.traits);
       this.#open.add(checked);
       void connection.closed.then(() => this.#open.delete(checked));
       if (this.#isClosed) connection.close();
@@ -147,6 +149,12 @@ export class RedisServer {
   #leave(): void {
     this.#address = undefined;
     for (const { connection } of this.#open) connection.close();
+  }
+
+  #warn({ mayForget }: ServerTraits): void {
+    if (!mayForget || this.#hasWarned) return;
+    this.#hasWarned = true;
+    this.#options.log('warn', 'session_store_without_append_only_file');
   }
 
   #report(failure: Error | undefined): void {

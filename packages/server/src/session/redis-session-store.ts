@@ -87,13 +87,12 @@ const FIRST_PAGE = '0';
 export async function openRedisSessionStore(
   options: RedisSessionStoreOptions,
 ): Promise<SessionStore> {
-  const { access, keyPrefix, commandTimeoutMs: deadlineMs, log } = options;
+  const { access, keyPrefix, commandTimeoutMs: deadlineMs } = options;
   const finder = createServerFinder(options.topology, access, keyPrefix, deadlineMs);
   const server = new RedisServer({ ...options, finder, deadlineMs });
   const commands = new RedisLine(() => server.connect('commands'));
   try {
-    const { traits } = await commands.opened;
-    if (traits.mayForget) log('warn', 'session_store_without_append_only_file');
+    await commands.opened;
   } catch (error) {
     if (error instanceof SallyportError && error.code === 'SP_STORE_UNSUITABLE') {
       commands.close();

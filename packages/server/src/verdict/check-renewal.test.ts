@@ -264,6 +264,23 @@ describe('two cookies of one name', () => {
     expect(await show(planted, cookie)).toMatchObject({ outcome: 'admitted' });
   });
 
+  it('admit at once by the one that counts while the other is overdue and the IdP away', async () => {
+    const { show, signInWith, clock, idp } = setup();
+    const overdue = await signInWith();
+    clock.advance(COUNTS_FOR_MS);
+    const good = await signInWith();
+    idp.isAway = true;
+    for (const values of [
+      [overdue.cookie, good.cookie],
+      [good.cookie, overdue.cookie],
+    ])
+      expect(await show(...values)).toMatchObject({
+        outcome: 'admitted',
+        session: { id: good.id },
+      });
+    expect(await show(overdue.cookie)).toMatchObject({ reason: 'renewal_unavailable' });
+  });
+
   it('admit by the one that stands when the other is refused by its renewal', async () => {
     const { show, signInWith, clock } = setup();
     const refused = await signInWith('unknown');
