@@ -8,6 +8,7 @@ import { type Service, startService, WEB_CLIENT_SECRET } from '../wire/platform.
 import { temporaryFolder } from '../wire/process.ts';
 import { SESSION_COOKIE } from '../wire/sign-in.ts';
 import { PURPOSES, type RingKey, tryToOpen } from './sealed-record.ts';
+import { spellings } from './spellings.ts';
 
 const SUBJECT = 'subject-of-a-person';
 const PERSON = { name: 'Ada Canary Lovelace', email: 'ada.canary@example.test' };
@@ -152,21 +153,4 @@ function readRows(path: string): readonly Row[] {
     metadata: metadata as Uint8Array,
     tokens: tokens as Uint8Array,
   }));
-}
-
-/** Bytes as somebody could have written them down; base64 in the three ways it can fall among others. */
-function spellings(bytes: Buffer): readonly Buffer[] {
-  const base64 = [0, 1, 2].flatMap((shift) => {
-    const shifted = Buffer.concat([Buffer.alloc(shift), bytes]);
-    // The ends depend on what stands beside it.
-    const inner = (text: string) => Buffer.from(text.replaceAll('=', '').slice(4, -4));
-    return [inner(shifted.toString('base64')), inner(shifted.toString('base64url'))];
-  });
-  return [
-    bytes,
-    Buffer.from(bytes.toString('utf8'), 'utf16le'),
-    Buffer.from(bytes.toString('hex')),
-    Buffer.from(bytes.toString('hex').toUpperCase()),
-    ...base64,
-  ];
 }
