@@ -12,8 +12,8 @@ import { type DeploymentUnderTest, tell } from './deployment.ts';
 import { type RenewingDeployment, startRenewingDeployment } from './renewing-deployment.ts';
 
 const SESSIONS = 120;
-/** Those of them that ask while the IdP is away. */
-const ASKED = 12;
+/** Those of them that ask while the IdP is away: one at each process, since more would wait in line. */
+const ASKED = 3;
 /** Of each process. */
 const RENEWALS_PER_SECOND = 10;
 /** A process that sent nothing for a while may send what one second allows at once. */

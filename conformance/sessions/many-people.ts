@@ -4,11 +4,12 @@
  * @module
  */
 
+import { setTimeout as pause } from 'node:timers/promises';
 import { Browser } from '../wire/browser.ts';
+import type { Received } from '../wire/exchange.ts';
 import { signInOf } from '../wire/logout-token.ts';
 import { SESSION_COOKIE } from '../wire/sign-in.ts';
 import type { AttackedFleetIdp } from './attacked-fleet-idp.ts';
-import type { Deployment } from './deployment.ts';
 import type { KeptAnswer, KeptConnection } from './kept-connection.ts';
 
 /** A session as its browser got it. */
@@ -35,6 +36,7 @@ export type Draw = (below: number) => number;
 
 /** The life of access tokens: renewals are due all the time. */
 const ACCESS_TOKEN_SECONDS = 2;
+const ATTEMPTS = 5;
 
 /** A sequence that is the same for the same seed (mulberry32). */
 export function createDraw(seed: number): Draw {
@@ -59,41 +61,41 @@ export async function signIn(
   const replaced = sessions.at(-1);
   if (replaced !== undefined) replaced.isEnding = true;
   const headers = { host };
-  // Asked for by name: with a session `/login` would go straight to the target.
-  const sent = await browser.step(`${urls.begin}/login?prompt=login`, { headers });
-  const lie = {
-    ...signInOf(subject),
-    rotation: { accessTokenSeconds: ACCESS_TOKEN_SECONDS },
-  };
-  const query = attacker.authorize(sent.location ?? '', lie);
-  const back = await browser.step(`${urls.finish}/callback?${query}`, { headers });
-  if (back.status !== 302) throw new Error(`${subject} cannot sign in: ${back.status}`);
-  if (replaced !== undefined) replaced.endedAt ??= performance.now();
-  const value = browser.cookie(hostname, SESSION_COOKIE);
-  sessions.push({
-    cookie: `${SESSION_COOKIE}=${value}`,
-    subject,
-    endedAt: undefined,
-    isEnding: false,
+  const lie = { ...signInOf(subject), rotation: { accessTokenSeconds: ACCESS_TOKEN_SECONDS } };
+  await untilDone(302, async () => {
+    // Asked for by name: with a session `/login` would go straight to the target.
+    const sent = await browser.step(`${urls.begin}/login?prompt=login`, { headers });
+    const query = attacker.authorize(sent.location ?? '', lie);
+    return browser.step(`${urls.finish}/callback?${query}`, { headers });
   });
+  if (replaced !== undefined) replaced.endedAt ??= performance.now();
+  const cookie = `${SESSION_COOKIE}=${browser.cookie(hostname, SESSION_COOKIE)}`;
+  sessions.push({ cookie, subject, endedAt: undefined, isEnding: false });
 }
 
 /** Signs the browser out, at one process, if anybody is signed in there. */
 export async function signOut(
   { browser, sessions }: Person,
-  { publicUrl }: Pick<Deployment, 'publicUrl'>,
+  { publicUrl }: Pick<AttackedFleetIdp, 'publicUrl'>,
   url: string,
 ): Promise<void> {
   const { host, origin } = new URL(publicUrl);
   const ended = sessions.at(-1);
   if (ended === undefined || ended.isEnding) return;
   ended.isEnding = true;
-  const { status } = await browser.step(`${url}/logout`, {
-    form: {},
-    headers: { host, origin, 'sec-fetch-site': 'same-origin' },
-  });
-  if (status !== 303) throw new Error(`cannot sign out: ${status}`);
+  const headers = { host, origin, 'sec-fetch-site': 'same-origin' };
+  await untilDone(303, () => browser.step(`${url}/logout`, { form: {}, headers }));
   ended.endedAt = performance.now();
+}
+
+/** Comes back as it is told to when a store on a busy disk is out of reach for a moment. */
+async function untilDone(wanted: number, work: () => Promise<Received>): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    const { status, headers } = await work();
+    if (status === wanted) return;
+    if (status !== 503 || attempt === ATTEMPTS) throw new Error(`${status} instead of ${wanted}`);
+    await pause(Number(headers['retry-after']) * 1_000);
+  }
 }
 
 /** A browser nobody has signed in with. */

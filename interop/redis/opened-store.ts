@@ -114,7 +114,7 @@ export async function expectUnavailable(store: SessionStore): Promise<void> {
     store.create(createSession(99), undefined),
     store.touch(1, Date.now() + 60_000),
     store.replace({ ...createSession(1), generation: 2 }),
-    store.noteRenewalSent(1, 1),
+    store.noteRenewalSent(1, 1, 'a', 60_000),
     store.lease(1, 'a', 1_000),
     store.release(1, 'a'),
     store.revoke(1),

@@ -134,7 +134,7 @@ function createStore(following: Following, opened: readonly Following[]): Sessio
     read: (id) => use((store) => store.read(id)),
     touch: (id, lastUsedAt) => use((store) => store.touch(id, lastUsedAt)),
     replace: (session) => use((store) => store.replace(session)),
-    noteRenewalSent: (id, generation) => use((store) => store.noteRenewalSent(id, generation)),
+    noteRenewalSent: (...call) => use((store) => store.noteRenewalSent(...call)),
     lease: (id, holder, forMs) => use((store) => store.lease(id, holder, forMs)),
     release: (id, holder) => use((store) => store.release(id, holder)),
     async revoke(id, reason) {

@@ -169,7 +169,7 @@ describe.skipIf(REDIS.isLeftOut)('redis-server: a server that refuses', () => {
     const used = Date.now() + 60_000;
     await store.touch(1, used);
     expect((await store.read(1))?.lastUsedAt).toBe(used);
-    expect(await store.noteRenewalSent(1, 1)).toBe(true);
+    expect(await store.noteRenewalSent(1, 1, 'a', 60_000)).toBe(true);
     expect(await store.lease(1, 'a', 10_000)).toBe(true);
     expect(await store.lease(1, 'b', 10_000)).toBe(false);
     expect(await store.replace({ ...createSession(1), generation: 2 })).toBe(true);

@@ -106,7 +106,7 @@ export interface AdminServer {
 }
 
 /** A renewal that takes longer is given up, as one of a process that was killed. */
-const SETTLE_MS = 8_000;
+const SETTLE_MS = 15_000;
 const SWEEP_EVERY_MS = 60_000;
 /** What ended while no process ran does not wait for long. */
 const FIRST_SWEEP_MS = 3_000;
@@ -243,7 +243,10 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
       if (!me(req, res)) front(req, res);
     },
     check,
-    stopping: () => stopping.abort(),
+    stopping() {
+      stopping.abort();
+      renewals.stop();
+    },
     answer(request) {
       const verdict = check(request);
       const caller = {

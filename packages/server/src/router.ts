@@ -38,7 +38,7 @@ export interface RouterOptions {
   /** Whether a client address means anything: without trusted proxies everybody may share one. */
   readonly countsAddresses: boolean;
   readonly rateLimit: RateLimit;
-  /** Whether the IdP's metadata is there and the store answers. */
+  /** Whether the IdP's metadata is there; `/readyz` asks the store itself. */
   readonly isReady: () => boolean;
   readonly now: () => number;
   readonly log: Log;
@@ -46,16 +46,20 @@ export interface RouterOptions {
 
 type Env = { Bindings: HttpBindings | Http2Bindings };
 
+/** An id like any other; what the answer is does not matter. */
+const NO_SESSION = 0;
+
 /** Creates the listener for every route but `/me`. */
 export function createRouter(options: RouterOptions): HttpHandler {
   const { signIn, log } = options;
   const app = new Hono<Env>();
+  let isStoreKnown = signIn === undefined;
 
   app.get(PATHS.healthz, (context) =>
     context.json({ status: 'ok' }, 200, { 'cache-control': 'no-store' }),
   );
-  app.get(PATHS.readyz, (context) => {
-    const ready = options.isReady();
+  app.get(PATHS.readyz, async (context) => {
+    const ready = options.isReady() && (await hasStoreAnswered());
     return context.json({ status: ready ? 'ready' : 'not_ready' }, ready ? 200 : 503, {
       'cache-control': 'no-store',
     });
@@ -119,6 +123,20 @@ export function createRouter(options: RouterOptions): HttpHandler {
   });
   // The listener answers every failure itself; its promise only says when it is done.
   return (req, res) => void listener(req, res);
+
+  /**
+   * Whether the store has answered at least once. When it is away later sessions are undecided, which
+   * is no reason to turn away everything else.
+   */
+  async function hasStoreAnswered(): Promise<boolean> {
+    try {
+      if (!isStoreKnown) await signIn?.store.endReason(NO_SESSION);
+      isStoreKnown = true;
+    } catch {
+      // The store tells the log itself.
+    }
+    return isStoreKnown;
+  }
 
   function toSignInRequest(context: Context<Env>): SignInRequest {
     const { incoming } = context.env;

@@ -16,8 +16,8 @@ import type {
   WorkerReport,
 } from './worker-process.ts';
 
-/** A worker has ten seconds for the requests under way, eight for renewals, and these two to end. */
-const STOP_MS = 20_000;
+/** A worker has ten seconds for the requests under way, fifteen for renewals, and these two to end. */
+const STOP_MS = 27_000;
 /** One that does not get ready is tried again this often while others serve. */
 const GIVEN_UP_PAUSE_MS = 5_000;
 

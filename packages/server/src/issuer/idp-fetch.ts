@@ -18,7 +18,8 @@ export interface IdpFetchOptions {
 
 /** A fetch for one IdP; `rememberKeysOf` names the JWKS address once metadata is known. */
 export interface IdpFetch {
-  readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
+  /** @param timeoutMs - For this exchange, in place of the usual one. */
+  readonly fetch: (url: string, init: RequestInit, timeoutMs?: number) => Promise<Response>;
   rememberKeysOf(jwksUri: string | undefined): void;
 }
 
@@ -46,8 +47,10 @@ export function createIdpFetch({ fetch, now, timeoutMs, bodyMaxBytes }: IdpFetch
   let inFlight: Promise<KeySet> | undefined;
 
   return {
-    async fetch(url, init) {
-      return url === jwksUri ? toResponse(await keySet(url, init)) : await request(url, init);
+    async fetch(url, init, patienceMs = timeoutMs) {
+      return url === jwksUri
+        ? toResponse(await keySet(url, init))
+        : await request(url, init, patienceMs);
     },
     rememberKeysOf(uri) {
       if (uri !== jwksUri) kept = undefined;
@@ -73,7 +76,7 @@ export function createIdpFetch({ fetch, now, timeoutMs, bodyMaxBytes }: IdpFetch
   }
 
   async function fetchKeySet(url: string, init: RequestInit): Promise<KeySet> {
-    const response = await request(url, init);
+    const response = await request(url, init, timeoutMs);
     if (!response.ok) {
       const detail = `the key set was answered with status ${response.status}`;
       // A server that says of itself that it is broken says nothing about keys.
@@ -93,12 +96,16 @@ export function createIdpFetch({ fetch, now, timeoutMs, bodyMaxBytes }: IdpFetch
     };
   }
 
-  async function request(url: string, init: RequestInit): Promise<Response> {
+  async function request(
+    url: string,
+    init: RequestInit,
+    patienceMs: number,
+  ): Promise<Response> {
     try {
       const response = await fetch(url, {
         ...init,
         redirect: 'manual',
-        signal: AbortSignal.timeout(timeoutMs),
+        signal: AbortSignal.timeout(patienceMs),
       });
       return new Response(await readBounded(response), {
         // A status without a body may not be given one; only its absence is of interest.

@@ -25,7 +25,9 @@ testSessionStore(
   'local',
   (clock) => {
     const path = createPath();
-    return { open: () => createLocalSessionStore({ path, now: clock.now }) };
+    return {
+      open: () => createLocalSessionStore({ path, now: clock.now, monotonicNow: clock.now }),
+    };
   },
   250,
 );
@@ -34,7 +36,9 @@ testSessionStoreRenewal(
   'local',
   (clock) => {
     const path = createPath();
-    return { open: () => createLocalSessionStore({ path, now: clock.now }) };
+    return {
+      open: () => createLocalSessionStore({ path, now: clock.now, monotonicNow: clock.now }),
+    };
   },
   250,
 );
@@ -130,23 +134,42 @@ describe('two processes on one file', () => {
     expect(await created).toBe(true);
   });
 
-  it('look together whether the file is free again: many writes that wait stop the thread once, not once each', async () => {
+  /** How often the store has tried to write. */
+  const countAttempts = () => {
+    const exec = vi.spyOn(DatabaseSync.prototype, 'exec');
+    onTestFinished(() => exec.mockRestore());
+    return () => exec.mock.calls.filter(([sql]) => sql === 'BEGIN IMMEDIATE').length;
+  };
+
+  it('do not stop the thread once for each write that waits for another process: one write tries for all', async () => {
     const path = createPath();
     const store = openStore(path, new Clock());
     const ids = Array.from({ length: 100 }, (_, index) => index + 1);
-    for (const id of ids) await store.create(createStoredSession(id), undefined);
+    await Promise.all(ids.map((id) => store.create(createStoredSession(id), undefined)));
     const db = openDatabase(path);
     db.exec('BEGIN IMMEDIATE');
-    const exec = vi.spyOn(DatabaseSync.prototype, 'exec');
-    onTestFinished(() => exec.mockRestore());
-    const attempts = () => exec.mock.calls.filter(([sql]) => sql === 'BEGIN IMMEDIATE').length;
+    const attempts = countAttempts();
     const notes = ids.map((id) => store.touch(id, NOON + 60_000));
-    expect(attempts()).toBe(1);
     await vi.waitFor(() => expect(attempts()).toBeGreaterThan(1), { interval: 1 });
     expect(attempts()).toBeLessThan(ids.length);
     db.exec('ROLLBACK');
     await Promise.all(notes);
     for (const id of ids) expect((await store.read(id))?.lastUsedAt).toBe(NOON + 60_000);
+  });
+
+  it('let other work have its turn between two writes of many', async () => {
+    const store = openStore(createPath(), new Clock());
+    const ids = Array.from({ length: 50 }, (_, index) => index + 1);
+    let isOver = false;
+    const written = Promise.all(
+      ids.map((id) => store.create(createStoredSession(id), undefined)),
+    ).finally(() => {
+      isOver = true;
+    });
+    let turns = 0;
+    for (; !isOver; turns += 1) await new Promise((resolve) => setImmediate(resolve));
+    expect(await written).toEqual(ids.map(() => true));
+    expect(turns).toBeGreaterThanOrEqual(ids.length - 1);
   });
 
   it('give up on a file that stays held, and write again once it is free', async () => {
@@ -156,7 +179,17 @@ describe('two processes on one file', () => {
     await store.create(createStoredSession(1), undefined);
     const db = openDatabase(path);
     db.exec('BEGIN IMMEDIATE');
+    const attempts = countAttempts();
+    const waiting = [
+      store.revoke(1),
+      store.touch(1, NOON + 60_000),
+      store.claimOnce(Buffer.from('a'), NOON),
+    ];
+    for (const each of waiting) await expect(each).rejects.toEqual(UNAVAILABLE);
+    // Whoever waited with the first is told with it.
+    const all = attempts();
     await expect(store.revoke(1)).rejects.toEqual(UNAVAILABLE);
+    expect(attempts()).toBe(2 * all);
     expect(await store.read(1)).toBeDefined();
     db.exec('ROLLBACK');
     await store.revoke(1);

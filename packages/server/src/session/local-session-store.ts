@@ -17,8 +17,8 @@ import {
 import { createUpkeep } from './local-store-upkeep.ts';
 import type { EndReason, RevocationsSeen, SessionStore, StoredSession } from './session-store.ts';
 
-/** A write that met another process's is tried again this often. */
-const BUSY_ATTEMPTS = 50;
+/** A write that met another process's is tried again this often: two seconds in all. */
+const BUSY_ATTEMPTS = 250;
 const BUSY_PAUSE_MS = 5;
 /** How long one attempt may hold up this thread. */
 const BUSY_TIMEOUT_MS = 3;
@@ -26,6 +26,8 @@ const BUSY_TIMEOUT_MS = 3;
 const REOPEN_MS = 500;
 const POLL_MS = 250;
 const REVOCATIONS_PER_LOOK = 1_000;
+/** No lease is longer. */
+const LEASE_MAX_MS = 120_000;
 const NOTHING_ENDED: RevocationsSeen = { sessions: [], all: false };
 
 /** Dependencies and limits of {@link createLocalSessionStore}. */
@@ -36,6 +38,11 @@ export interface LocalSessionStoreOptions {
   readonly now: () => number;
   /** Largest size of the file in bytes; a full store refuses new sessions and keeps the old ones. */
   readonly maxBytes?: number;
+  /**
+   * Milliseconds of a clock that all processes of the machine share and nobody sets, for leases: a wall
+   * clock that jumps would give one to two, or to nobody. By default the system's monotonic one.
+   */
+  readonly monotonicNow?: () => number;
   /** Told of each session that this process has removed because its time was over; by one process each. */
   readonly onExpired?: (id: number) => void;
 }
@@ -50,6 +57,7 @@ export function createLocalSessionStore({
   path,
   now,
   maxBytes,
+  monotonicNow = readMonotonicClock,
   onExpired = () => {},
 }: LocalSessionStoreOptions): SessionStore {
   const upkeep = createUpkeep(path);
@@ -57,8 +65,10 @@ export function createLocalSessionStore({
   let failedAt = Number.NEGATIVE_INFINITY;
   let failure: unknown;
   let closed = false;
-  /** Another process is writing: how that was noticed, and when it is worth another look. */
-  let held: { readonly failure: SallyportError; readonly over: Promise<void> } | undefined;
+  let lastPlace = 0;
+  let lastWrite: Promise<void> = Promise.resolve();
+  /** The last write that found the file held for too long, and up to which place others waited with it. */
+  let givenUp: { readonly lastPlace: number; readonly failure: SallyportError } | undefined;
   let polledAt = Number.NEGATIVE_INFINITY;
   let seenDataVersion: unknown;
   let seenSequence = 0;
@@ -97,26 +107,35 @@ export function createLocalSessionStore({
     }
   }
 
+  /**
+   * Writes in the order of the calls. One at a time, because each attempt at a held file stops this
+   * thread, and with a turn for everything else in between.
+   */
   async function write<T>(durable: boolean, work: (connection: Connection) => T): Promise<T> {
     upkeep.start();
-    for (let attempt = 1; ; attempt += 1) {
-      // Each attempt at a held file stops this thread for a while: one write makes it for all that wait.
-      if (held === undefined) {
+    // What cannot be opened keeps nobody waiting.
+    connect();
+    lastPlace += 1;
+    const written = lastWrite.then(writeInTurn.bind(undefined, lastPlace));
+    lastWrite = written.then(yieldThread, yieldThread);
+    return written;
+
+    async function writeInTurn(place: number): Promise<T> {
+      // Whoever waited behind a write that gave up has waited as long.
+      if (givenUp !== undefined && place <= givenUp.lastPlace) throw givenUp.failure;
+      for (let attempt = 1; ; attempt += 1) {
         try {
           return use((current) => transact(current, durable, work));
         } catch (error) {
           if (!(error instanceof SallyportError && isBusy(error.cause))) throw error;
-          held = { failure: error, over: pauseUntilNextAttempt() };
+          if (attempt === BUSY_ATTEMPTS) {
+            givenUp = { lastPlace, failure: error };
+            throw error;
+          }
+          await new Promise((resolve) => setTimeout(resolve, BUSY_PAUSE_MS));
         }
       }
-      if (attempt === BUSY_ATTEMPTS) throw held.failure;
-      await held.over;
     }
-  }
-
-  async function pauseUntilNextAttempt(): Promise<void> {
-    await new Promise((resolve) => setTimeout(resolve, BUSY_PAUSE_MS));
-    held = undefined;
   }
 
   function drop(broken: Connection): void {
@@ -145,6 +164,12 @@ export function createLocalSessionStore({
       }
       polledAt = time;
     });
+  }
+
+  function takeLease(at: Connection, id: number, holder: string, forMs: number): boolean {
+    const time = monotonicNow();
+    // One that ends later than any could is of the time before the machine was started again.
+    return at.lease.run(id, holder, time + forMs, time, time + LEASE_MAX_MS).changes === 1;
   }
 
   return {
@@ -186,13 +211,16 @@ export function createLocalSessionStore({
       });
     },
 
-    async noteRenewalSent(id, generation) {
-      return write(true, (at) => at.noteSent.run(id, generation).changes === 1);
+    async noteRenewalSent(id, generation, holder, forMs) {
+      return write(true, (at) => {
+        if (at.ofGeneration.get(id, generation) === undefined) return false;
+        if (!takeLease(at, id, holder, forMs)) return false;
+        return at.noteSent.run(id, generation).changes === 1;
+      });
     },
 
     async lease(id, holder, forMs) {
-      const time = now();
-      return write(false, (at) => at.lease.run(id, holder, time + forMs, time).changes === 1);
+      return write(false, (at) => takeLease(at, id, holder, forMs));
     },
 
     async release(id, holder) {
@@ -298,6 +326,10 @@ function transact<T>(at: Connection, durable: boolean, work: (connection: Connec
   }
 }
 
+function yieldThread(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
 function rollback(db: DatabaseSync): void {
   // SQLite rolls back by itself on some errors (a full disk among them); a second ROLLBACK would hide the first error.
   if (db.isTransaction) db.exec('ROLLBACK');
@@ -340,6 +372,10 @@ function isFull(error: unknown): boolean {
 function resultCode(error: unknown): number | undefined {
   if (typeof error !== 'object' || error === null || !('errcode' in error)) return undefined;
   return Number(error.errcode) & 0xff;
+}
+
+function readMonotonicClock(): number {
+  return Number(process.hrtime.bigint() / 1_000_000n);
 }
 
 function unavailable(detail: string, cause: unknown): SallyportError {

@@ -174,8 +174,8 @@ describe('a file of version 1', () => {
     expect(await sessions.find(formatSessionHandle(handle))).toEqual(session);
     const other = formatSessionHandle({ ...handle, secret: Buffer.alloc(32, 8) });
     expect(await sessions.find(other)).toBe('session_unknown');
-    expect(await store.noteRenewalSent(4_711, 3)).toBe(true);
-    expect(await store.noteRenewalSent(4_711, 2)).toBe(false);
+    expect(await store.noteRenewalSent(4_711, 3, 'a', 60_000)).toBe(true);
+    expect(await store.noteRenewalSent(4_711, 2, 'a', 60_000)).toBe(false);
   });
 
   it('keeps single use: what was claimed stays claimed, to its end', async () => {

@@ -43,7 +43,7 @@ const SQL: Readonly<Record<StatementName, string>> = {
     'UPDATE session SET generation = ?, metadata = ?, tokens = ?, last_used_at = max(last_used_at, ?), absolute_end = ?, idle_ms = ?, renewal_sent = 0 WHERE id = ? AND generation = ?',
   noteSent: 'UPDATE session SET renewal_sent = 1 WHERE id = ? AND generation = ?',
   lease:
-    'INSERT INTO lease (session_id, holder, expires_at) VALUES (?, ?, ?) ON CONFLICT (session_id) DO UPDATE SET holder = excluded.holder, expires_at = excluded.expires_at WHERE lease.holder = excluded.holder OR lease.expires_at <= ?',
+    'INSERT INTO lease (session_id, holder, expires_at) VALUES (?, ?, ?) ON CONFLICT (session_id) DO UPDATE SET holder = excluded.holder, expires_at = excluded.expires_at WHERE lease.holder = excluded.holder OR lease.expires_at <= ? OR lease.expires_at > ?',
   ofGeneration: 'SELECT id FROM session WHERE id = ? AND generation = ?',
   release: 'DELETE FROM lease WHERE session_id = ? AND holder = ?',
   remove: 'DELETE FROM session WHERE id = ?',

@@ -55,7 +55,8 @@ function sweep({ time, limit }: UpkeepOrder): readonly number[] {
     limit,
   );
   run('DELETE FROM owner_revocation WHERE revoked_at <= ?', time - OWNER_REVOCATION_KEPT_MS);
-  run('DELETE FROM lease WHERE expires_at <= ?', time);
+  // A lease of a renewal that came to its end is given back; what is left of a killed process goes with its session.
+  run('DELETE FROM lease WHERE session_id NOT IN (SELECT id FROM session)');
   return swept.map(({ id }) => Number(id));
 }
 

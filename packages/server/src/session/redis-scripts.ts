@@ -166,11 +166,14 @@ redis.call('SET', KEYS[1], fixed .. head.p .. head.i .. ARGV[9] .. ARGV[10],
   'PX', lifeOf(head, ARGV[3], ARGV[4]))
 return 1`);
 
-/** KEYS record. ARGV prefix, id, generation. Gives whether it stands. */
+/** KEYS record, lease. ARGV prefix, id, generation, holder, milliseconds. Gives whether both still stand. */
 export const NOTE_RENEWAL_SENT: RedisScript = script(`${COMMON}
 local head = headOf(ARGV[2])
 if not head or head.generation ~= tonumber(ARGV[3]) then return 0 end
-evenWhenFull()
+local holder = redis.call('GET', KEYS[2])
+if holder and holder ~= ARGV[4] then return 0 end
+redis.call('DEL', KEYS[2])
+redis.call('SET', KEYS[2], ARGV[4], 'PX', ARGV[5])
 redis.call('SETRANGE', KEYS[1], 1, string.char(1))
 return 1`);
 

@@ -182,7 +182,8 @@ function createStore(parts: StoreParts): SessionStore {
     async create(session, replaces) {
       const { id } = session;
       const replaced = replaces === undefined ? '' : toIdBytes(replaces);
-      const reply = await runDurably(replaces === undefined ? keeping : ending, {
+      // A replica that is down must not take the old session and refuse the new one: nobody was promised that end.
+      const reply = await runDurably(keeping, {
         script: CREATE,
         keys: [layout.record(id)],
         args: [
@@ -232,11 +233,11 @@ function createStore(parts: StoreParts): SessionStore {
       return reply === 1;
     },
 
-    async noteRenewalSent(id, generation) {
+    async noteRenewalSent(id, generation, holder, forMs) {
       const reply = await runDurably(keeping, {
         script: NOTE_RENEWAL_SENT,
-        keys: [layout.record(id)],
-        args: [prefix, toIdBytes(id), generation],
+        keys: [layout.record(id), layout.lease(id)],
+        args: [prefix, toIdBytes(id), generation, holder, Math.ceil(forMs)],
       });
       return reply === 1;
     },

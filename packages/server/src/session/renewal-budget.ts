@@ -116,7 +116,9 @@ export class RenewalBudget {
   #fill(time: number): void {
     const { perSecond } = this.#options;
     const passedMs = Math.max(0, time - this.#filledAt);
-    this.#tokens = Math.min(perSecond, this.#tokens + (passedMs / 1_000) * perSecond);
+    const gained = (passedMs / 1_000) * perSecond;
+    this.#tokens = Math.min(perSecond, this.#tokens + gained);
+    this.#sentAway = Math.max(0, this.#sentAway - gained);
     this.#filledAt = time;
   }
 }

@@ -22,8 +22,9 @@ import { planValidation, type ValidationLimits } from './validation.ts';
 /** The IdP's answer to a refresh request, verified. */
 export interface RefreshedTokens {
   readonly tokens: SessionTokens;
-  /** `undefined` when they could not be had this time; those of before then stand until the next renewal. */
-  readonly claims: Readonly<Record<string, JsonValue>> | undefined;
+  readonly claims: Readonly<Record<string, JsonValue>>;
+  /** Whether some could not be had this time: those of before then stand beside these until the next renewal. */
+  readonly isPartial: boolean;
   /** Milliseconds; `undefined` when the IdP did not say. */
   readonly accessTokenLifeMs: number | undefined;
 }
@@ -32,8 +33,10 @@ export interface RefreshedTokens {
 export type RefreshRefusal =
   /** The IdP no longer stands by the session, or wants to see the person. `code` is the OAuth error. */
   | { readonly reason: 'refused'; readonly code: string }
-  /** No answer, or none that says anything about the session. The token may be spent all the same. */
+  /** No answer. The token may be spent all the same. */
   | { readonly reason: 'unavailable'; readonly cause: unknown }
+  /** An error that says nothing about the session: the IdP is there, and does not take this request. */
+  | { readonly reason: 'rejected'; readonly cause: unknown }
   /** The answer names somebody else. */
   | { readonly reason: 'other_subject' }
   /** The answer did not pass a check. The refresh token is the one that counts from now on. */
@@ -41,8 +44,6 @@ export type RefreshRefusal =
       readonly reason: 'unverified';
       readonly check: string;
       readonly refreshToken: string;
-      /** The IdP's keys could not be had: that it did not pass says nothing about the session. */
-      readonly isOutage: boolean;
     };
 
 /** Port: the relying party, as far as a renewal needs it. */
@@ -69,7 +70,12 @@ export type RenewalOutcome =
   /** The answer did not pass a check: the session counts no longer than before, and keeps the token that works. */
   | { readonly kind: 'kept'; readonly check: string }
   /** The session is gone: ended by this renewal, or meanwhile. */
-  | { readonly kind: 'ended'; readonly byUs: 'renewal_refused' | 'renewal_lost' | undefined }
+  | {
+      readonly kind: 'ended';
+      readonly byUs: 'renewal_refused' | 'renewal_lost' | undefined;
+      /** The IdP's error code, where it gave one. */
+      readonly code?: string;
+    }
   /** Nothing is decided; worth another try. */
   | { readonly kind: 'postponed'; readonly retryAfterMs: number; readonly cause: unknown };
 
@@ -85,15 +91,25 @@ export interface RenewalDependencies {
     readonly user: UserRecord;
     readonly claims: Readonly<Record<string, JsonValue>>;
   };
+  /** Whether the process is about to end: then nothing is sent any more. */
+  readonly isStopping: () => boolean;
   /** Told when a request is about to leave for the IdP. */
   readonly onSent: (session: Session) => void;
   readonly now: () => number;
   readonly schedule: (afterMs: number, callback: () => void) => () => void;
 }
 
-/** A holder that stopped prolonging is given up after this. */
+/** A holder that stopped prolonging is given up after this, as long as nothing has left. */
 const LEASE_MS = 8_000;
+/**
+ * And after this once its request has left: longer than a store is away in a failover, and shorter than the
+ * half minute for which providers take a token twice.
+ */
+const SENT_LEASE_MS = 20_000;
+/** Whoever takes over from a holder that has sent gives it this long to write after all. */
+const TAKE_OVER_MS = 2_000;
 const PROLONG_EVERY_MS = 2_000;
+const STOPPING: RenewalOutcome = { kind: 'postponed', retryAfterMs: 1_000, cause: undefined };
 /** How often another process's renewal is looked at. */
 const LOOK_EVERY_MS = 100;
 /**
@@ -124,21 +140,29 @@ export async function renewSession(
 ): Promise<RenewalOutcome> {
   const { store, budget } = dependencies;
   const holder = randomUUID();
-  while (!(await store.lease(id, holder, LEASE_MS))) {
-    const stored = await store.read(id);
+  const findOutcome = (stored: StoredSession | undefined): RenewalOutcome | undefined => {
     if (stored === undefined) return { kind: 'ended', byUs: undefined };
     if (stored.generation !== generation) return { kind: 'renewed', byUs: false };
+    return dependencies.isStopping() ? STOPPING : undefined;
+  };
+  while (!(await store.lease(id, holder, LEASE_MS))) {
+    const outcome = findOutcome(await store.read(id));
+    if (outcome !== undefined) return outcome;
     await pause(dependencies, LOOK_EVERY_MS);
   }
   const stopProlonging = prolong(dependencies, id, holder);
   try {
-    const stored = await store.read(id);
-    if (stored === undefined) return { kind: 'ended', byUs: undefined };
-    if (stored.generation !== generation) return { kind: 'renewed', byUs: false };
+    let stored = await store.read(id);
+    if (stored?.renewalSent === true && stored.generation === generation) {
+      await pause(dependencies, TAKE_OVER_MS);
+      stored = await store.read(id);
+    }
+    const outcome = findOutcome(stored);
+    if (outcome !== undefined || stored === undefined) return outcome ?? STOPPING;
     const turn = budget.take();
     if (!turn.ok) return { kind: 'postponed', retryAfterMs: turn.retryAfterMs, cause: undefined };
     try {
-      return await sendRenewal(dependencies, handles, stored, turn.done);
+      return await sendRenewal(dependencies, handles, stored, holder, turn.done);
     } finally {
       turn.done('unsent');
     }
@@ -152,6 +176,7 @@ async function sendRenewal(
   dependencies: RenewalDependencies,
   handles: readonly SessionHandle[],
   stored: StoredSession,
+  holder: string,
   done: (outcome: 'answered' | 'unavailable') => void,
 ): Promise<RenewalOutcome> {
   const { store, ring, tokens: relyingParty, limits, keepClaims, onSent, now } = dependencies;
@@ -159,19 +184,21 @@ async function sendRenewal(
   if (opened?.tokens.refreshToken === undefined) return { kind: 'ended', byUs: undefined };
   const { handle, session, tokens } = opened;
   const { refreshToken } = opened.tokens;
-  if (!(await store.noteRenewalSent(stored.id, stored.generation)))
-    return { kind: 'ended', byUs: undefined };
+  // What could not be sealed afterwards is better not asked for.
+  ring.sealingKey('session-tokens');
+  const isOurs = await store.noteRenewalSent(stored.id, stored.generation, holder, SENT_LEASE_MS);
+  if (!isOurs) return { kind: 'renewed', byUs: false };
   onSent(session);
   const refreshed = await relyingParty.refresh({ ...tokens, refreshToken }, session.principal);
   done(!refreshed.ok && refreshed.error.reason === 'unavailable' ? 'unavailable' : 'answered');
   if (refreshed.ok) {
-    const { accessTokenLifeMs, claims } = refreshed.value;
-    const isRenewable = refreshed.value.tokens.refreshToken !== undefined;
+    const { accessTokenLifeMs, claims, isPartial } = refreshed.value;
+    const kept = keepClaims(claims);
     return write(
       {
         ...session,
-        ...(claims === undefined ? {} : keepClaims(claims)),
-        ...planValidation(limits, now(), session.id, isRenewable, accessTokenLifeMs),
+        ...(isPartial ? joinClaims(session, kept) : kept),
+        ...planValidation(limits, now(), session.id, true, accessTokenLifeMs),
       },
       refreshed.value.tokens,
     );
@@ -179,10 +206,10 @@ async function sendRenewal(
   const refusal = refreshed.error;
   switch (refusal.reason) {
     case 'unavailable':
+    case 'rejected':
       return { kind: 'postponed', retryAfterMs: 1_000, cause: refusal.cause };
     case 'unverified':
-      // The session itself proves nothing new: it counts no longer than it did.
-      if (isOver(session, now()) && !refusal.isOutage) return end('renewal_refused');
+      // The session proves nothing new: it counts no longer than it did, and stays undecided after that.
       return write(
         { ...session, revalidateAt: now() + UNVERIFIED_RETRY_MS },
         { ...tokens, refreshToken: refusal.refreshToken },
@@ -192,7 +219,7 @@ async function sendRenewal(
       return end('renewal_refused');
     case 'refused':
       // A token that was sent before, without an answer, was most likely spent by that.
-      return end(stored.renewalSent ? 'renewal_lost' : 'renewal_refused');
+      return end(stored.renewalSent ? 'renewal_lost' : 'renewal_refused', refusal.code);
   }
 
   async function write(
@@ -203,23 +230,39 @@ async function sendRenewal(
     const next = { ...renewed, generation: stored.generation + 1 };
     // A key that has left the ring meanwhile ends what it sealed: sealing it anew would bring that back.
     if (openSession(ring, stored, handle) !== undefined) {
-      if (await replace(dependencies, toStoredSession(ring, next, kept, handle))) return outcome;
+      const seal = () => toStoredSession(ring, next, kept, handle);
+      if (await replace(dependencies, seal)) return outcome;
       // Somebody else's renewal stands, perhaps on this very refresh token.
       if ((await store.read(stored.id)) !== undefined) return { kind: 'renewed', byUs: false };
     }
-    // Revoked while the IdP was asked. Nobody holds the new refresh token, and nobody shall.
-    if (kept.refreshToken !== undefined) await relyingParty.revoke(kept.refreshToken);
+    // Revoked while the IdP was asked: nobody holds the new refresh token, and nobody shall. But a session that
+    // was replaced by another sign-in shares its grant with that one, and giving it back would end both.
+    const reason = await store.endReason(stored.id);
+    if (kept.refreshToken !== undefined && reason !== 'session_replaced')
+      await relyingParty.revoke(kept.refreshToken);
     return { kind: 'ended', byUs: undefined };
   }
 
-  async function end(reason: 'renewal_refused' | 'renewal_lost'): Promise<RenewalOutcome> {
+  async function end(
+    reason: 'renewal_refused' | 'renewal_lost',
+    code?: string,
+  ): Promise<RenewalOutcome> {
     // Whoever renewed it meanwhile used the same token first, and then it stands.
     if (await store.revokeGeneration(stored.id, stored.generation, reason))
-      return { kind: 'ended', byUs: reason };
+      return { kind: 'ended', byUs: reason, ...(code === undefined ? {} : { code }) };
     return (await store.read(stored.id)) === undefined
       ? { kind: 'ended', byUs: undefined }
       : { kind: 'renewed', byUs: false };
   }
+}
+
+/** What is known anew, beside what was known before. */
+function joinClaims(
+  { user, claims }: Session,
+  kept: Pick<Session, 'user' | 'claims'>,
+): Pick<Session, 'user' | 'claims'> {
+  const additionalClaims = { ...user.additionalClaims, ...kept.user.additionalClaims };
+  return { user: { ...user, additionalClaims }, claims: { ...claims, ...kept.claims } };
 }
 
 /** What the first of these handles that can opens; a planted cookie of the same id opens nothing. */
@@ -242,19 +285,18 @@ function openStored(
   return undefined;
 }
 
-async function replace(dependencies: RenewalDependencies, next: StoredSession): Promise<boolean> {
+async function replace(
+  dependencies: RenewalDependencies,
+  seal: () => StoredSession,
+): Promise<boolean> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await dependencies.store.replace(next);
+      return await dependencies.store.replace(seal());
     } catch (error) {
       if (attempt === WRITE_ATTEMPTS) throw error;
       await pause(dependencies, WRITE_AGAIN_MS);
     }
   }
-}
-
-function isOver({ validUntil }: Session, now: number): boolean {
-  return validUntil !== undefined && now >= validUntil;
 }
 
 /** Keeps a lease until told to stop. A failure is left to its end: then another process takes over. */
@@ -263,7 +305,7 @@ function prolong({ store, schedule }: RenewalDependencies, id: number, holder: s
   let isStopped = false;
   function again(): void {
     store
-      .lease(id, holder, LEASE_MS)
+      .lease(id, holder, SENT_LEASE_MS)
       .catch(() => undefined)
       .finally(() => {
         if (!isStopped) cancel = schedule(PROLONG_EVERY_MS, again);

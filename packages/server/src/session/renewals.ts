@@ -14,7 +14,7 @@ import {
 import { parseSessionHandle, type SessionHandle } from './session-cookie.ts';
 
 /** Dependencies of {@link Renewals}. */
-export interface RenewalsOptions extends RenewalDependencies {
+export interface RenewalsOptions extends Omit<RenewalDependencies, 'isStopping'> {
   /** At least 0, below 1. */
   readonly random: () => number;
   /** Told when the stored session is another one than was seen: nothing remembered of it counts. */
@@ -34,6 +34,7 @@ export class Renewals {
   readonly #flights = new Map<string, Promise<RenewalOutcome>>();
   /** Sessions whose renewal has just failed, with the moment it may be tried again. */
   readonly #putOff = new Map<number, number>();
+  #isStopping = false;
 
   constructor(options: RenewalsOptions) {
     this.#options = options;
@@ -76,6 +77,11 @@ export class Renewals {
     }
   }
 
+  /** From now on nothing new is sent; what waits for its turn, or for another process, is put off. */
+  stop(): void {
+    this.#isStopping = true;
+  }
+
   /** Resolves once nothing is under way any more. */
   async settle(): Promise<void> {
     await Promise.all(this.#flights.values());
@@ -97,7 +103,8 @@ export class Renewals {
     const { onChanged, log } = this.#options;
     const { id, generation } = seen;
     try {
-      const outcome = await renewSession(this.#options, seen, handles);
+      const isStopping = () => this.#isStopping;
+      const outcome = await renewSession({ ...this.#options, isStopping }, seen, handles);
       if (outcome.kind === 'postponed') {
         this.#delay(id, outcome.retryAfterMs);
         if (outcome.cause !== undefined)
@@ -111,7 +118,7 @@ export class Renewals {
       if (outcome.kind === 'renewed' && outcome.byUs)
         log('audit', 'session_renewed', { session: id, generation: generation + 1 });
       if (outcome.kind === 'ended' && outcome.byUs !== undefined)
-        log('audit', 'session_ended', { session: id, reason: outcome.byUs });
+        log('audit', 'session_ended', { session: id, reason: outcome.byUs, error: outcome.code });
       return outcome;
     } catch (cause) {
       log('error', 'renewal_failed', { session: id, failure: describeFailure(cause) });

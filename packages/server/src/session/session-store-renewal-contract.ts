@@ -162,21 +162,21 @@ export function testSessionStoreRenewal(
       withStores(async (one, other) => {
         const session = createStoredSession(1, { generation: 4 });
         await one.create(session, undefined);
-        expect(await one.noteRenewalSent(1, 4)).toBe(true);
+        expect(await one.noteRenewalSent(1, 4, 'a', 60_000)).toBe(true);
         expect(await other.read(1)).toEqual({ ...session, renewalSent: true });
-        expect(await other.noteRenewalSent(1, 4)).toBe(true);
+        expect(await other.noteRenewalSent(1, 4, 'a', 60_000)).toBe(true);
       }));
 
     it('is not noted for another generation, nor for a session that is gone', () =>
       withStores(async (one, other) => {
         const session = createStoredSession(1, { generation: 4 });
         await one.create(session, undefined);
-        expect(await other.noteRenewalSent(1, 3)).toBe(false);
-        expect(await other.noteRenewalSent(1, 5)).toBe(false);
+        expect(await other.noteRenewalSent(1, 3, 'a', 60_000)).toBe(false);
+        expect(await other.noteRenewalSent(1, 5, 'a', 60_000)).toBe(false);
         expect(await one.read(1)).toEqual(session);
         await one.revoke(1);
-        expect(await other.noteRenewalSent(1, 4)).toBe(false);
-        expect(await other.noteRenewalSent(2, 1)).toBe(false);
+        expect(await other.noteRenewalSent(1, 4, 'a', 60_000)).toBe(false);
+        expect(await other.noteRenewalSent(2, 1, 'a', 60_000)).toBe(false);
         expect(await readIds(one, [1, 2])).toEqual([]);
       }));
 
@@ -184,7 +184,7 @@ export function testSessionStoreRenewal(
       withStores(async (one, other) => {
         const session = createStoredSession(1);
         await one.create(session, undefined);
-        await one.noteRenewalSent(1, 1);
+        await one.noteRenewalSent(1, 1, 'a', 60_000);
         await other.replace(renew(session, { renewalSent: true }));
         expect((await one.read(1))?.renewalSent).toBe(false);
       }));
@@ -192,9 +192,40 @@ export function testSessionStoreRenewal(
     it('stays noted when a use is noted', () =>
       withStores(async (one, other) => {
         await one.create(createStoredSession(1), undefined);
-        await one.noteRenewalSent(1, 1);
+        await one.noteRenewalSent(1, 1, 'a', 60_000);
         await other.touch(1, NOON + 60_000);
         expect((await one.read(1))?.renewalSent).toBe(true);
+      }));
+  });
+
+  describe(`SessionStore contract, ${name}: sending with a lease`, () => {
+    it('prolongs the lease of who sends', () =>
+      withStores(async (one, other, _, elapse) => {
+        await one.create(createStoredSession(1), undefined);
+        await one.lease(1, 'a', 1_000);
+        expect(await one.noteRenewalSent(1, 1, 'a', 60_000)).toBe(true);
+        await elapse(1_001);
+        expect(await other.lease(1, 'b', 60_000)).toBe(false);
+      }));
+
+    it('is refused to who has lost the lease to another meanwhile, and notes nothing', () =>
+      withStores(async (one, other, _, elapse) => {
+        await one.create(createStoredSession(1), undefined);
+        await one.lease(1, 'a', 200);
+        await elapse(201);
+        await other.lease(1, 'b', 60_000);
+        expect(await one.noteRenewalSent(1, 1, 'a', 60_000)).toBe(false);
+        expect((await one.read(1))?.renewalSent).toBe(false);
+        expect(await other.noteRenewalSent(1, 1, 'b', 60_000)).toBe(true);
+      }));
+
+    it('goes to who comes first when a lease has ended that nobody else took', () =>
+      withStores(async (one, other, _, elapse) => {
+        await one.create(createStoredSession(1), undefined);
+        await one.lease(1, 'a', 200);
+        await elapse(201);
+        expect(await one.noteRenewalSent(1, 1, 'a', 60_000)).toBe(true);
+        expect(await other.noteRenewalSent(1, 1, 'b', 60_000)).toBe(false);
       }));
   });
 
@@ -338,7 +369,7 @@ export function testSessionStoreRenewal(
         one.close();
         const refused: Promise<unknown>[] = [
           one.replace(renew(session)),
-          one.noteRenewalSent(1, 1),
+          one.noteRenewalSent(1, 1, 'a', 60_000),
           one.lease(1, 'a', 60_000),
           one.release(1, 'a'),
           one.revoke(1, 'session_revoked'),

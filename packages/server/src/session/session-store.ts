@@ -103,11 +103,15 @@ export interface SessionStore {
    */
   replace(session: StoredSession): Promise<boolean>;
   /**
-   * Notes that a generation's refresh token is about to leave for the IdP; durable before it does.
+   * Notes that a generation's refresh token is about to leave for the IdP, and prolongs the lease with it.
    *
-   * @returns `false` when the session is gone or of another generation: then nothing may be sent.
+   * @param holder - Who has the lease; whoever lost it meanwhile may not send.
+   * @param forMs - The lease ends after this, unless it is taken again.
+   *
+   * @returns `false` when the session is gone or of another generation, or the lease somebody else's: then
+   *   nothing may be sent.
    */
-  noteRenewalSent(id: number, generation: number): Promise<boolean>;
+  noteRenewalSent(id: number, generation: number, holder: string, forMs: number): Promise<boolean>;
   /**
    * Takes or prolongs the lease on a session's renewal; at any time at most one holder has it.
    *

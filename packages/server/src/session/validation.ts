@@ -11,6 +11,8 @@ const AHEAD = 0.8;
 /** Sessions begun together are spread over this part of that time, so that they do not ask together for ever. */
 const SPREAD = 0.1;
 const SPREAD_STEPS = 1_024;
+/** An access token that lives no time at all must not cost a renewal with every request. */
+const LEAST_MS = 30_000;
 
 /** Limits of {@link planValidation}; in milliseconds. */
 export interface ValidationLimits {
@@ -33,7 +35,10 @@ export function planValidation(
   accessTokenLifeMs: number | undefined,
 ): Pick<Session, 'revalidateAt' | 'validUntil'> {
   if (!renewable) return { revalidateAt: undefined, validUntil: undefined };
-  const within = Math.min(revalidateAfterMs, accessTokenLifeMs ?? revalidateAfterMs);
+  const within = Math.max(
+    LEAST_MS,
+    Math.min(revalidateAfterMs, accessTokenLifeMs ?? revalidateAfterMs),
+  );
   const place = (sessionId % SPREAD_STEPS) / SPREAD_STEPS;
   return {
     revalidateAt: now + Math.floor(within * (AHEAD - SPREAD * place)),

@@ -106,8 +106,8 @@ export function createCallback(
     }
     const shown = readCookies(request.headers.cookie, cookies.sessionName);
     if (await sessions.hasBegunSince(shown, principal, attempt.startedAt)) {
-      // Another tab was faster: ending its session now would fail whatever it is loading.
-      if (tokens.refreshToken !== undefined) await relyingParty.revoke(tokens.refreshToken);
+      // Another tab was faster: ending its session now would fail whatever it is loading. These tokens lapse;
+      // giving them back would end the grant that both share at most identity providers.
       return redirectTo(target, setCookies);
     }
     const begun = await sessions.begin(

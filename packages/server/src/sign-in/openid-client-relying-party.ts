@@ -46,6 +46,8 @@ export interface RelyingPartyOptions {
 }
 
 const IDP_TIMEOUT_MS = 10_000;
+/** Nobody waits behind a renewal, and its answer may hold the only token that works. */
+const REFRESH_TIMEOUT_MS = 60_000;
 const IDP_BODY_MAX_BYTES = 1_048_576;
 const ID_TOKEN_MAX_LENGTH = 65_536;
 const REVOCATION_TIMEOUT_MS = 3_000;
@@ -212,7 +214,8 @@ export function createRelyingParty(options: RelyingPartyOptions): RelyingParty {
   }
 
   async function fetchFromIdp(url: string, init: oidc.CustomFetchOptions): Promise<Response> {
-    const response = await idp.fetch(url, init as RequestInit);
+    const timeoutMs = refreshGrant.isOwn(url) ? REFRESH_TIMEOUT_MS : IDP_TIMEOUT_MS;
+    const response = await idp.fetch(url, init as RequestInit, timeoutMs);
     await refreshGrant.overhear(url, response);
     return response;
   }

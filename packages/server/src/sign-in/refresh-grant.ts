@@ -5,14 +5,7 @@
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks';
-import {
-  accept,
-  type JsonValue,
-  type Principal,
-  type Result,
-  refuse,
-  SallyportError,
-} from '@sallyport/protocol';
+import { accept, type JsonValue, type Principal, type Result, refuse } from '@sallyport/protocol';
 import * as oidc from 'openid-client';
 import type { RefreshedTokens, RefreshRefusal } from '../session/renewal.ts';
 import type { SessionTokens } from '../session/session-record.ts';
@@ -37,6 +30,8 @@ export interface RefreshGrant {
     tokens: SessionTokens & { readonly refreshToken: string },
     principal: Principal,
   ): Promise<Result<RefreshedTokens, RefreshRefusal>>;
+  /** Whether a request is the grant's own: it is waited for as long as there may be an answer. */
+  isOwn(url: string): boolean;
   /** To be told of every answer of the IdP: a rotated token must not be lost with an answer that fails a check. */
   overhear(url: string, response: Response): Promise<void>;
 }
@@ -54,9 +49,7 @@ const FINAL_ERRORS: ReadonlySet<string> = new Set([
   'login_required',
   'account_selection_required',
   'consent_required',
-  // This client may not refresh: what cannot be asked for is no outage.
-  'unauthorized_client',
-  'unsupported_grant_type',
+  'access_denied',
 ]);
 const ID_TOKEN_MAX_LENGTH = 65_536;
 /** A compact JWS and nothing around it: other spellings of the same bytes are not what was signed. */
@@ -88,6 +81,8 @@ export function createRefreshGrant({
         return refuse(toRefusal(error, overheard, tokens.refreshToken));
       }
     },
+
+    isOwn: (url) => url === current.getStore()?.tokenEndpoint,
 
     async overhear(url, response) {
       const overheard = current.getStore();
@@ -124,13 +119,17 @@ export function createRefreshGrant({
           : (findIdTokenProblem(verified, clientId, now() / 1_000) ??
             findNonceProblem(verified, tokens.idToken));
       if (problem !== undefined)
-        return refuse({ reason: 'unverified', check: problem, refreshToken, isOutage: false });
+        return refuse({ reason: 'unverified', check: problem, refreshToken });
     }
     const idToken = answer.id_token ?? tokens.idToken;
     const userInfo = await fetchUserInfo(configuration, answer.access_token, principal.subject);
     return accept({
       tokens: { idToken, accessToken: answer.access_token, refreshToken },
-      claims: userInfo === undefined ? undefined : joinClaims(userInfo, verified, tokens.idToken),
+      claims:
+        userInfo === undefined
+          ? ((verified ?? {}) as Record<string, JsonValue>)
+          : joinClaims(userInfo, verified, tokens.idToken),
+      isPartial: userInfo === undefined,
       accessTokenLifeMs: answer.expires_in === undefined ? undefined : answer.expires_in * 1_000,
     });
   }
@@ -191,22 +190,14 @@ function toRefusal(
       reason: 'unverified',
       check: checkOf(error),
       refreshToken: refreshToken ?? sent,
-      isOutage: isOutage(error),
     };
   }
-  if (error instanceof oidc.ResponseBodyError && FINAL_ERRORS.has(error.error))
-    return { reason: 'refused', code: error.error };
-  return { reason: 'unavailable', cause: error };
-}
-
-/** Whether the answer could not be checked, as against: did not pass. */
-function isOutage(error: unknown): boolean {
-  let cause = error;
-  while (cause instanceof Error) {
-    if (cause instanceof SallyportError) return true;
-    cause = cause.cause;
+  if (error instanceof oidc.ResponseBodyError) {
+    return FINAL_ERRORS.has(error.error)
+      ? { reason: 'refused', code: error.error }
+      : { reason: 'rejected', cause: error };
   }
-  return cause instanceof Response && !cause.ok;
+  return { reason: 'unavailable', cause: error };
 }
 
 function checkOf(error: unknown): string {

@@ -77,8 +77,10 @@ export function createCheckUnderTest(
     onProblem: () => {},
   });
   const path = join(createTemporaryFolder(), 'sessions.sqlite');
-  const store = new WatchedStore(createLocalSessionStore({ path, now: clock.now }));
-  const elsewhere = createLocalSessionStore({ path, now: clock.now });
+  const store = new WatchedStore(
+    createLocalSessionStore({ path, now: clock.now, monotonicNow: clock.now }),
+  );
+  const elsewhere = createLocalSessionStore({ path, now: clock.now, monotonicNow: clock.now });
   onTestFinished(() => {
     store.close();
     elsewhere.close();

@@ -46,8 +46,10 @@ export class RefreshTokensInMemory implements RefreshTokens {
   isRotating = true;
   /** Nobody answers, and nothing is spent. */
   isAway = false;
-  /** The claims it tells; `undefined` when they could not be had. */
-  claims: Readonly<Record<string, JsonValue>> | undefined = ADA_SIGNS_IN.claims;
+  /** The claims it tells. */
+  claims: Readonly<Record<string, JsonValue>> = ADA_SIGNS_IN.claims;
+  /** Whether some claims could not be had. */
+  isPartial = false;
   /** Stands between the IdP's answer and whoever waits for it: the token is spent already. */
   deliver: (answer: RefreshAnswer) => RefreshAnswer | Promise<RefreshAnswer> = (answer) => answer;
   readonly #good = new Set<string>();
@@ -92,6 +94,7 @@ export class RefreshTokensInMemory implements RefreshTokens {
         refreshToken,
       },
       claims: this.claims,
+      isPartial: this.isPartial,
       accessTokenLifeMs: 3_600_000,
     });
   }
@@ -150,7 +153,7 @@ export function createRenewalBench(): RenewalBench {
   const { ring } = openRing(source, clock);
   const path = join(createTemporaryFolder(), 'sessions.sqlite');
   const open = () => {
-    const store = createLocalSessionStore({ path, now: clock.now });
+    const store = createLocalSessionStore({ path, now: clock.now, monotonicNow: clock.now });
     onTestFinished(() => store.close());
     return store;
   };
@@ -172,6 +175,7 @@ export function createRenewalBench(): RenewalBench {
       const frozen: { callbacks: Set<() => void> | undefined } = { callbacks: undefined };
       const own = wrap(open());
       const sent: Session[] = [];
+      const stopping = { isAsked: false };
       const dependencies: RenewalDependencies = {
         store: own,
         ring: openRing(source, clock).ring,
@@ -182,6 +186,7 @@ export function createRenewalBench(): RenewalBench {
           user: { ...ADA, preferredUsername: JSON.stringify(claims['name'] ?? null) },
           claims,
         }),
+        isStopping: () => stopping.isAsked,
         onSent: (session) => sent.push(session),
         now: clock.now,
         schedule: (afterMs, callback) => {
@@ -197,6 +202,10 @@ export function createRenewalBench(): RenewalBench {
       };
       return {
         ...{ store: own, dependencies, sent },
+        /** Nothing is sent from now on. */
+        stop() {
+          stopping.isAsked = true;
+        },
         freeze() {
           frozen.callbacks ??= new Set();
         },
