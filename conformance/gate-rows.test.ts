@@ -57,6 +57,28 @@ describe('useAuth true', () => {
     expect((await exchange(service.url + path, { headers: NAVIGATION })).status).toBe(status);
   });
 
+  it.each([
+    '/me',
+    '/auth/session',
+    '/healthz',
+    '/readyz',
+    '/auth/x',
+    '/config/v1/flyte_client',
+    '/',
+  ])('says of the JSON of %s that it is nothing else', async (path) => {
+    const { headers } = await exchange(service.url + path);
+    expect(headers['content-type']).toMatch(/^application\/(?:problem\+)?json\b/);
+    expect(headers['x-content-type-options']).toBe('nosniff');
+  });
+
+  it('says so of the JSON of a call, too', async () => {
+    const path = '/flyteidl2.auth.AuthMetadataService/GetPublicClientConfig';
+    const headers = { 'content-type': 'application/json', 'connect-protocol-version': '1' };
+    const answer = await exchange(service.url + path, { method: 'POST', headers, body: '{}' });
+    expect([answer.status, answer.headers['content-type']]).toEqual([200, 'application/json']);
+    expect(answer.headers['x-content-type-options']).toBe('nosniff');
+  });
+
   it('registers no other path', async () => {
     // The web app has no key to show at /auth/jwks.
     const none = ['/callback/x', '/auth', '/auth/x', '/auth/account/x', '/auth/jwks'];

@@ -7,6 +7,7 @@
 
 import { randomInt } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { type MovedClock, startMovedClock } from '../wire/moved-clock.ts';
 import { type AttackedFleetIdp, startAttackedFleetIdp } from './attacked-fleet-idp.ts';
 import { type Deployment, type DeploymentUnderTest, startDeployment } from './deployment.ts';
 import { type KeptConnection, keepConnection } from './kept-connection.ts';
@@ -25,21 +26,33 @@ const PEOPLE = 200;
 /** What each of them does, one after the other. */
 const STEPS = 8;
 const CONNECTIONS = 4;
+/** Of the clock; sessions are due after three, so that renewals are under way all the time. */
+const STEP_MS = 8_000;
+const ASKED_A_STEP = 120;
 
 /** Registers the suite. */
 export function testIdentity(under: DeploymentUnderTest): void {
   describe(`${PEOPLE} people at once (${under.name})`, () => {
     let idp: AttackedFleetIdp;
+    let clock: MovedClock;
     let deployment: Deployment;
     beforeAll(async () => {
+      clock = await startMovedClock();
       idp = await startAttackedFleetIdp();
-      deployment = await startDeployment(under, { idp });
+      // A process that has not heard of the last move yet must not get an id_token of the future.
+      idp.attacker.now = () => clock.now() - STEP_MS;
+      deployment = await startDeployment(under, { idp, clock });
     });
     afterAll(async () => {
       await deployment.stop();
       await idp.close();
+      await clock.close();
     });
 
+    const letTimePass = async () => {
+      await clock.advance(STEP_MS);
+      await deployment.elapse(STEP_MS);
+    };
     /** Connections to every process, and the addresses of all. */
     const open = async () => {
       const connections: KeptConnection[] = [];
@@ -63,12 +76,16 @@ export function testIdentity(under: DeploymentUnderTest): void {
       const faults: string[] = [];
       const admitted = new Map<string, number>();
       let spliced = 0;
+      let asked = 0;
+      let passing = Promise.resolve();
 
       const askAbout = async (person: Person, draw: Draw): Promise<void> => {
         const { sessions } = person;
         // Mostly the one that counts, at times one from before.
         const session = sessions.at(draw(6) === 0 ? draw(sessions.length) : -1);
         if (session === undefined) return;
+        asked += 1;
+        if (asked % ASKED_A_STEP === 0) passing = passing.then(letTimePass);
         const connection = pick(connections, draw);
         const askedAt = performance.now();
         const answer = await ask(connection, session.cookie);
@@ -113,6 +130,7 @@ export function testIdentity(under: DeploymentUnderTest): void {
           }
         }),
       );
+      await passing;
       expect(faults, `SESSIONS_SEED=${seed}`).toEqual([]);
       // It was looked at indeed.
       expect(admitted.size).toBe(PEOPLE);

@@ -28,9 +28,10 @@ interface Ring {
 }
 
 /** Registers the suite. */
-export function testKeyRotation(under: DeploymentUnderTest): void {
-  const rotations = under.hasWorkers === true ? ROTATIONS_OF_WORKERS : ROTATIONS;
-
+export function testKeyRotation(
+  under: DeploymentUnderTest,
+  rotations: number = under.hasWorkers === true ? ROTATIONS_OF_WORKERS : ROTATIONS,
+): void {
   describe(`The key ring rotated ${rotations} times under load (${under.name})`, () => {
     let deployment: RenewingDeployment;
     let cookies: readonly string[];

@@ -34,8 +34,8 @@ export interface Person {
 /** Draws the next number, at least 0 and below the given one. */
 export type Draw = (below: number) => number;
 
-/** The life of access tokens: renewals are due all the time. */
-const ACCESS_TOKEN_SECONDS = 2;
+/** The life of access tokens; a renewal is due before that. */
+const ACCESS_TOKEN_SECONDS = 30;
 const ATTEMPTS = 5;
 
 /** A sequence that is the same for the same seed (mulberry32). */

@@ -9,6 +9,7 @@ import {
   expectDone,
   expectFailed,
   expectInvalid,
+  expectNotAccepted,
   forgeLogoutToken,
   logout,
   postLogout,
@@ -292,6 +293,46 @@ describe('Back-channel logout, while something is down,', () => {
 });
 
 describe('Keys of logout tokens', () => {
+  it('2.8: that the IdP takes into use right after a forged token had them fetched fail its logout with 400 and Retry-After, and end the session with the same token then', async () => {
+    const clock = await startMovedClock();
+    const service = await startService({}, [], { clock });
+    const { idp } = service;
+    try {
+      const { sub, sid } = somebody();
+      const browser = await signInAs(service, sub, sid);
+      const forger = await generateKeyPair('RS256');
+      const forge = () =>
+        logout(service, { sub, sid }, { sign: rs256(forger.privateKey), header: { kid: 'k2' } });
+      // It is the first token, and has the keys fetched: nobody signs with such a key at that time.
+      expectInvalid(await forge());
+      const rotated = await generateKeyPair('RS256', { extractable: true });
+      const rotatedJwk = await exportJWK(rotated.publicKey);
+      idp.keys = [{ ...rotatedJwk, kid: 'k2', alg: 'RS256', use: 'sig' }];
+      const before = idp.counts.jwks;
+      const honest = await forgeLogoutToken(idp, {
+        claims: { sub, sid },
+        header: { kid: 'k2' },
+        sign: rs256(rotated.privateKey),
+      });
+      const early = await sendLogoutToken(service.url, honest);
+      expectFailed(early);
+      const retryAfterSeconds = Number(early.headers['retry-after']);
+      expect(retryAfterSeconds).toBeLessThanOrEqual(30);
+      // A forged one learns and costs no more than that.
+      expectFailed(await forge());
+      expect(idp.counts.jwks - before).toBe(0);
+      expect(await askMe(service, browser)).toBe(200);
+      await clock.advance(retryAfterSeconds * 1_000);
+      expectDone(await sendLogoutToken(service.url, honest));
+      expect(await askMe(service, browser)).toBe(401);
+      expectInvalid(await forge());
+      expect(idp.counts.jwks - before).toBe(1);
+    } finally {
+      await service.stop();
+      await clock.close();
+    }
+  });
+
   it('are fetched once more for one that is not known, and a flood of forged tokens costs the IdP nothing beyond that', async () => {
     const clock = await startMovedClock();
     const service = await startService({}, [], { clock });
@@ -306,15 +347,13 @@ describe('Keys of logout tokens', () => {
       idp.keys = [{ ...rotatedJwk, kid: 'k2', alg: 'RS256', use: 'sig' }];
       const before = idp.counts.jwks;
       const claims = { sub, sid };
-      // Within the cool-down of the first fetch it cannot be told from a forgery.
-      expectInvalid(await logout(service, claims, { sign, header: { kid: 'k2' } }));
       await clock.advance(31_000);
       const flood = await Promise.all(
         Array.from({ length: 40 }, (_, at) =>
           logout(service, claims, { sign, header: { kid: at % 2 === 0 ? `f${at}` : 'k1' } }),
         ),
       );
-      for (const answer of flood) expectInvalid(answer);
+      for (const answer of flood) expectNotAccepted(answer);
       expect(await askMe(service, browser)).toBe(200);
       expectDone(await logout(service, claims, { sign, header: { kid: 'k2' } }));
       expect(await askMe(service, browser)).toBe(401);
@@ -350,6 +389,18 @@ describe('Back-channel logout behind a trusted proxy', () => {
     expect(Number(held.headers['retry-after'])).toBeGreaterThan(0);
     expect(held.headers['cache-control']).toBe('no-store');
     expectDone(await from('192.0.2.2', somebody()));
+  });
+
+  it('counts a token of a key that is not known as one that is not valid', async () => {
+    const { privateKey } = await generateKeyPair('RS256');
+    const forge = async () => {
+      const forged = { sign: rs256(privateKey), header: { kid: 'k2' }, claims: somebody() };
+      const token = await forgeLogoutToken(service.idp, forged);
+      const headers = { 'x-forwarded-for': '192.0.2.4' };
+      return postLogout(service.url, `logout_token=${token}`, headers);
+    };
+    for (let turn = 0; turn < PER_MINUTE; turn += 1) expectNotAccepted(await forge());
+    expect((await forge()).status).toBe(429);
   });
 
   it('never holds back an IdP that signs everybody out at once', async () => {

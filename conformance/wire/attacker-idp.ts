@@ -65,6 +65,8 @@ export interface AttackerIdp {
   forge: (forgery: Forgery) => Promise<string>;
   /** Replaces the whole token answer. */
   answer: ((idToken: string) => TokenAnswer) | undefined;
+  /** Its clock; epoch milliseconds. */
+  now: () => number;
   /** Userinfo of the next sign-ins, beside `sub`. */
   userInfo: Readonly<Record<string, unknown>>;
   /** Put over the metadata document; takes effect at the next discovery. */
@@ -136,6 +138,7 @@ export async function startAttackerIdp(clientId: string): Promise<AttackerIdp> {
     issuer,
     forge: (forgery) => idp.honest(forgery),
     answer: undefined,
+    now: Date.now,
     userInfo: { name: 'Ada Lovelace', email: 'ada@example.test', email_verified: true },
     metadata: {},
     keys: [],
@@ -238,7 +241,7 @@ export async function startAttackerIdp(clientId: string): Promise<AttackerIdp> {
     { nonce, lie }: Attempt,
     res: ServerResponse,
   ): Promise<void> {
-    const now = Math.floor(Date.now() / 1_000);
+    const now = Math.floor(idp.now() / 1_000);
     const idToken = await (lie.forge ?? idp.forge)({
       issuer,
       clientId,

@@ -118,6 +118,7 @@ export function expectInvalid({ status, body, headers }: Received): void {
   expect(status).toBe(400);
   expect(headers['cache-control']).toBe('no-store');
   expect(headers['content-type']).toBe('application/json');
+  expect(headers['x-content-type-options']).toBe('nosniff');
   expect(headers['retry-after']).toBeUndefined();
   const { error, error_description: description, ...rest } = JSON.parse(body);
   expect([error, rest]).toEqual(['invalid_request', {}]);
@@ -125,6 +126,12 @@ export function expectInvalid({ status, body, headers }: Received): void {
     'The logout token is not accepted',
     'A form with one logout_token is expected',
   ]).toContain(description);
+}
+
+/** One of the two: 400 for good, or to be tried again. */
+export function expectNotAccepted(received: Received): void {
+  if (received.headers['retry-after'] === undefined) expectInvalid(received);
+  else expectFailed(received);
 }
 
 /** Section 2.8: 400 also for a logout that failed, which may be tried again. */

@@ -47,12 +47,13 @@ const REASONS: Readonly<Record<FailureReason, true>> = {
   not_allowed: true,
   rate_limited: true,
   renewal_unavailable: true,
+  sign_in_revoked: true,
   store_unavailable: true,
   token_invalid: true,
   unexpected: true,
 };
 
-const AGAIN = { account: 'A'.repeat(16), name: LONG, otherAccountUrl: '/login' };
+const AGAIN = buildSignedInAgainPage({ account: 'A'.repeat(16), name: LONG });
 
 interface Sent {
   readonly body: string;
@@ -67,8 +68,17 @@ const PAGES: ReadonlyMap<string, Sent> = new Map([
   ['sign-out question', buildSignOutQuestionPage('/logout', undefined)],
   ['signed out', buildSignedOutPage('/login', false)],
   ['account', accountPage()],
-  ['signed in again', buildSignedInAgainPage({ ...AGAIN, otherAccountUrl: undefined })],
-  ['signed in again as somebody else', buildSignedInAgainPage(AGAIN)],
+  ['signed in again', AGAIN],
+  // As the script shows it: what is hidden is shown, and the other way round.
+  [
+    'signed in again as somebody else',
+    {
+      ...AGAIN,
+      body: AGAIN.body
+        .replace('<p id="signed-in"', '<p id="signed-in" hidden')
+        .replace('role="alert" hidden', 'role="alert"'),
+    },
+  ],
   ['console', consolePage()],
   ['IdP sign-in', ofIdp(signInPage())],
   ['IdP sign-in, refused', ofIdp(signInPage('The user name or the password is not right.'))],

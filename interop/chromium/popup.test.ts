@@ -2,6 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Plane, startPlane } from '../../conformance/wire/platform.ts';
 import { CHROMIUM, launchChromium } from './chromium.ts';
+import { type ForeignSite, startForeignSite } from './foreign-site.ts';
 import { signIn, typeCredentials, Visitor, waitForConsole } from './visitor.ts';
 
 const TYPED = 'Half a sentence that nobody wants to type twi';
@@ -174,5 +175,86 @@ describe.skipIf(CHROMIUM.isLeftOut)('Chromium: signing in again in a pop-up', ()
     await page.clock.fastForward(ASKS_AGAIN_MS);
     await waitForConsole(page);
     expect(await offered(page)).toEqual([]);
+  });
+});
+
+describe.skipIf(CHROMIUM.isLeftOut).each([
+  ['another site', '127.0.0.1'],
+  ['another origin of the same site', 'localhost'],
+] as const)('Chromium: a pop-up of ours that a page of %s has opened', (_name, host) => {
+  let plane: Plane;
+  let browser: Browser;
+  let foreign: ForeignSite;
+  let visitor: Visitor;
+  beforeAll(async () => {
+    browser = await launchChromium();
+    [plane, foreign] = await Promise.all([startPlane(), startForeignSite(host)]);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await Promise.all([plane.stop(), foreign.close()]);
+  });
+  beforeEach(async () => {
+    visitor = await Visitor.arrive(browser);
+  });
+  afterEach(async () => {
+    await visitor.leave();
+    expect(visitor.complaints()).toEqual([]);
+  });
+
+  /** Who works in the page, as the page's own script is told. */
+  const accountIn = (page: Page) =>
+    page.evaluate<string>('fetch("/auth/session").then((r) => r.json()).then((s) => s.account)');
+  /** A listener of our own origin that hears every message, and answers none. */
+  const listenIn = (page: Page) =>
+    page.evaluate(`globalThis.heard = [];
+      globalThis.listening = new BroadcastChannel('sallyport');
+      listening.onmessage = ({ data }) => heard.push(data.type);`);
+  const openFromForeign = async (path: string) => {
+    const page = await visitor.open(
+      foreign.serve(
+        `<link rel="icon" href="data:,"><button onclick="w = open('${plane.url}${path}', 'w', 'popup')">Win a cat</button>`,
+      ),
+    );
+    const [popup] = await Promise.all([
+      page.waitForEvent('popup'),
+      page.getByRole('button').click(),
+    ]);
+    await popup.getByText('You are signed in. You can close this window.').waitFor();
+    const isClosed = () => page.evaluate<boolean>('w.closed');
+    return { popup, isClosed };
+  };
+
+  it.each(['ada', 'grace'] as const)(
+    'stays open whoever is signed in, whatever account its address guesses, though a page of ours is open: %s',
+    async (login) => {
+      const own = await visitor.open(`${plane.url}/console/x`);
+      await typeCredentials(own, plane, login);
+      await waitForConsole(own);
+      await listenIn(own);
+      const account = await accountIn(own);
+      expect(account).toHaveLength(16);
+      for (const query of ['', `&account=${account}`, '&account=AAAAAAAAAAAAAAAA']) {
+        for (const path of ['/login?mode=popup', '/auth/signed-in?x=1']) {
+          const before = await own.evaluate<number>('heard.length');
+          const { popup, isClosed } = await openFromForeign(path + query);
+          // The console has heard of it by now, and has answered if it ever will.
+          await own.waitForFunction(`heard.length > ${before}`);
+          await own.evaluate('fetch("/auth/session").then((r) => r.text())');
+          expect(await own.evaluate('heard')).not.toContain('sallyport:go-on');
+          expect([popup.isClosed(), await isClosed()]).toEqual([false, false]);
+          expect(await popup.getByRole('heading').textContent()).toBe('Signed in');
+          await popup.close();
+        }
+      }
+    },
+  );
+
+  it('closes for a page of ours that has asked for it, in the same browser', async () => {
+    const own = await visitor.open(`${plane.url}/console/x`);
+    await typeCredentials(own, plane);
+    await waitForConsole(own);
+    const [popup] = await Promise.all([own.waitForEvent('popup'), own.evaluate('signInAgain()')]);
+    if (!popup.isClosed()) await popup.waitForEvent('close');
   });
 });

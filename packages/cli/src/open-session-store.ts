@@ -24,16 +24,15 @@ export async function openSessionStore(
   config: Config,
   { now, log }: Pick<Ports, 'now' | 'log'>,
 ): Promise<SessionStore> {
+  const onExpired = (id: number): void =>
+    log('audit', 'session_ended', { reason: 'session_expired', session: id });
   switch (config.session.store) {
     case 'local':
-      return createLocalSessionStore({
-        path: localStorePath(config),
-        now,
-        onExpired: (id) =>
-          log('audit', 'session_ended', { reason: 'session_expired', session: id }),
-      });
-    case 'redis':
-      return openRedisSessionStore({ ...selectRedisSettings(config.session.redis, log), now, log });
+      return createLocalSessionStore({ path: localStorePath(config), now, onExpired });
+    case 'redis': {
+      const settings = selectRedisSettings(config.session.redis, log);
+      return openRedisSessionStore({ ...settings, now, log, onExpired });
+    }
   }
 }
 

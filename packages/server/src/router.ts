@@ -46,6 +46,7 @@ export interface RouterOptions {
 
 type Env = { Bindings: HttpBindings | Http2Bindings };
 
+const OWN_JSON_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 /** An id like any other; what the answer is does not matter. */
 const NO_SESSION = 0;
 
@@ -55,14 +56,11 @@ export function createRouter(options: RouterOptions): HttpHandler {
   const app = new Hono<Env>();
   let isStoreKnown = signIn === undefined;
 
-  app.get(PATHS.healthz, (context) =>
-    context.json({ status: 'ok' }, 200, { 'cache-control': 'no-store' }),
-  );
+  app.get(PATHS.healthz, (context) => context.json({ status: 'ok' }, 200, OWN_JSON_HEADERS));
   app.get(PATHS.readyz, async (context) => {
     const ready = options.isReady() && (await hasStoreAnswered());
-    return context.json({ status: ready ? 'ready' : 'not_ready' }, ready ? 200 : 503, {
-      'cache-control': 'no-store',
-    });
+    const status = ready ? 'ready' : 'not_ready';
+    return context.json({ status }, ready ? 200 : 503, OWN_JSON_HEADERS);
   });
 
   if (signIn !== undefined) {
@@ -113,7 +111,7 @@ export function createRouter(options: RouterOptions): HttpHandler {
     app.get(PATHS.jwks, createClientKeysEndpoint(options.clientKeys));
 
   app.notFound((context) =>
-    context.json({ status: 404, title: 'No such route' }, 404, { 'cache-control': 'no-store' }),
+    context.json({ status: 404, title: 'No such route' }, 404, OWN_JSON_HEADERS),
   );
   app.onError((cause, context) => failed(toSignInRequest(context), cause));
   const listener = getRequestListener(app.fetch, {

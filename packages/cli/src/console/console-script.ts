@@ -8,16 +8,16 @@
  * What any application does to have people sign in again in a pop-up; `docs/single-page-apps.md` shows
  * these very lines. The page brings `onSignedIn` and `onOtherAccount`.
  */
-export const SIGN_IN_AGAIN_SNIPPET = `let account; // who works in this page, as a text that names nobody
+export const SIGN_IN_AGAIN_SNIPPET = `let account, popup; // who works in this page, as a text that names nobody; the window it waits for
 const readSession = async () => {
   const session = await (await fetch('/auth/session')).json();
-  account ??= session.account;
-  return session;
+  account ??= session.account; return session;
 };
-const signInAgain = () => // call it from a click: browsers block pop-ups that nobody asked for
-  open(\`/login?mode=popup\${account ? '&account=' + account : ''}\`, 'sign-in', 'popup,width=480,height=640');
-new BroadcastChannel('sallyport').onmessage = ({ data }) => data.type === 'sallyport:signed-in' &&
-  (data.account === (account ??= data.account) ? onSignedIn() : onOtherAccount());
+const signInAgain = () => (popup = open('/login?mode=popup', 'sign-in', 'popup,width=480,height=640')); // from a click
+const channel = new BroadcastChannel('sallyport');
+channel.onmessage = ({ data: { type, account: who } }) => type === 'sallyport:signed-in' && (who === (account ??= who)
+  ? (popup &&= void channel.postMessage({ type: 'sallyport:go-on' }), onSignedIn())
+  : (popup && channel.postMessage({ type: 'sallyport:other-account' }), onOtherAccount()));
 `;
 
 /** Served as its own file, so that the policy needs no exception for inline script. */

@@ -23,6 +23,7 @@ export function createConsole(
       res.writeHead(200, {
         'content-type': 'text/javascript; charset=utf-8',
         'cache-control': 'no-store',
+        'x-content-type-options': 'nosniff',
       });
       res.end(CONSOLE_SCRIPT);
       return;
@@ -57,6 +58,7 @@ function answerNobody(url: string | undefined, res: ServerResponse): void {
   res.writeHead(isHealth ? 200 : 404, {
     'content-type': 'application/json',
     'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
   });
   res.end(JSON.stringify({ status: isHealth ? 'ok' : 'not served here' }));
 }

@@ -33,6 +33,12 @@ export const NO_STORE_HEADERS: readonly HeaderPair[] = [
   ['cache-control', 'no-store'],
 ];
 
+/** Our documents are JSON and nothing else, whatever a browser finds in them. */
+export const JSON_HEADERS: readonly HeaderPair[] = [
+  ...NO_STORE_HEADERS,
+  ['x-content-type-options', 'nosniff'],
+];
+
 const CONNECT_CODES = {
   401: 'unauthenticated',
   403: 'permission_denied',
@@ -47,7 +53,7 @@ export function toProblemJson(problem: Problem): WireProblem {
   return {
     status,
     headers: [
-      ...NO_STORE_HEADERS,
+      ...JSON_HEADERS,
       ['content-type', 'application/problem+json'],
       ...challenge(problem),
       ...retryAfter(problem),
@@ -73,7 +79,7 @@ export function toConnectError(problem: Problem): WireProblem {
   return {
     status: problem.status,
     headers: [
-      ...NO_STORE_HEADERS,
+      ...JSON_HEADERS,
       ['content-type', 'application/json'],
       ...challenge(problem),
       ...retryAfter(problem),

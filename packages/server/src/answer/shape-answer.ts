@@ -188,6 +188,9 @@ function denialPage(
   const page = buildFailurePage(reason, {
     requestId: caller.requestId,
     ...(account === undefined ? {} : { account }),
+    ...(reason === 'renewal_unavailable'
+      ? { retryUrl: loginUrl(publicOrigin, caller.target) }
+      : {}),
     ...(reason === 'not_allowed' ? { signOutUrl: publicOrigin + PATHS.logout } : {}),
   });
   const retry =

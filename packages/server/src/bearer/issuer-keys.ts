@@ -86,6 +86,13 @@ export class IssuerKeys {
     return this.#hasFailed;
   }
 
+  /** Milliseconds until {@link renew} may fetch; 0 when it may now, or joins a fetch under way. */
+  get coolDownMs(): number {
+    // A clock that was set back must not stop the looking.
+    const passedMs = Math.abs(this.#options.now() - this.#attemptedAt);
+    return this.#inFlight > 0 ? 0 : Math.max(0, COOL_DOWN_MS - passedMs);
+  }
+
   /**
    * Fetches the set because a token needs another one.
    *
@@ -93,9 +100,7 @@ export class IssuerKeys {
    *   one: the caller has to decide with what there is.
    */
   renew(): Promise<unknown> | undefined {
-    // A clock that was set back must not stop the looking.
-    const isCooling = Math.abs(this.#options.now() - this.#attemptedAt) < COOL_DOWN_MS;
-    return isCooling && this.#inFlight === 0 ? undefined : this.#kept.reload();
+    return this.coolDownMs > 0 ? undefined : this.#kept.reload();
   }
 
   /** Stops; what was fetched stays in use. */

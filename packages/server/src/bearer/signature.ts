@@ -56,6 +56,11 @@ const PROCEDURES: ReadonlyMap<string, Procedure> = new Map<SignatureAlgorithm, P
   ['Ed25519', edwards],
 ]);
 
+/** Whether an algorithm is one of those that can be verified with at all. */
+export function isSignatureAlgorithm(algorithm: string): boolean {
+  return PROCEDURES.has(algorithm);
+}
+
 /** Whether a key is of the type, and on the curve, that an algorithm wants. */
 export function fitsAlgorithm(key: KeyObject, algorithm: string): boolean {
   const procedure = PROCEDURES.get(algorithm);

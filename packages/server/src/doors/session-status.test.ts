@@ -43,6 +43,7 @@ async function ask(verdict: Verdict) {
   const response = await status(REQUEST);
   expect(response.headers.get('cache-control')).toBe('no-store');
   expect(response.headers.get('x-accel-expires')).toBe('0');
+  expect(response.headers.get('x-content-type-options')).toBe('nosniff');
   const body = await response.text();
   return { status: response.status, headers: response.headers, body, asked };
 }

@@ -5,6 +5,7 @@
  */
 
 import { PATHS } from '@sallyport/protocol';
+import { JSON_HEADERS } from '../answer/problem.ts';
 import { digestAccount } from '../session/account-digest.ts';
 import type { Check } from '../verdict/check.ts';
 import type { CheckRequest } from '../verdict/check-request.ts';
@@ -31,7 +32,7 @@ export function createSessionStatus({
 }: SessionStatusOptions): (request: CheckRequest) => Promise<Response> {
   return async function sessionStatus(request) {
     const verdict = await check({ ...request, isPassive: true });
-    const headers = { 'cache-control': 'no-store', 'x-accel-expires': '0' };
+    const headers = Object.fromEntries(JSON_HEADERS);
     if (verdict.outcome === 'undecided') {
       return Response.json(
         { reason: verdict.reason },

@@ -71,6 +71,19 @@ describe('an exchange with the IdP', () => {
     expect(seen[0]?.init.signal).toBe(timeout.mock.results[0]?.value);
   });
 
+  it('ends after the time that is given for it alone; the key set has its usual one even so', async () => {
+    const timeout = vi.spyOn(AbortSignal, 'timeout');
+    onTestFinished(() => timeout.mockRestore());
+    const { fetch, seen } = setup();
+    await fetch(TOKEN, {}, 60_000);
+    await fetch(TOKEN, {});
+    await fetch(JWKS, {}, 60_000);
+    expect(timeout.mock.calls).toEqual([[60_000], [10_000], [10_000]]);
+    expect(seen.map(({ init }) => init.signal)).toEqual(
+      timeout.mock.results.map(({ value }) => value),
+    );
+  });
+
   it('takes a body up to its bound and no byte more, and reads no further then', async () => {
     const fits = setup(() => new Response('x'.repeat(MAX_BYTES)));
     expect(await (await fits.fetch(TOKEN, {})).text()).toHaveLength(MAX_BYTES);

@@ -96,11 +96,7 @@ export function createIdpFetch({ fetch, now, timeoutMs, bodyMaxBytes }: IdpFetch
     };
   }
 
-  async function request(
-    url: string,
-    init: RequestInit,
-    patienceMs: number,
-  ): Promise<Response> {
+  async function request(url: string, init: RequestInit, patienceMs: number): Promise<Response> {
     try {
       const response = await fetch(url, {
         ...init,

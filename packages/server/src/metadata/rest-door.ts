@@ -5,7 +5,7 @@
  */
 
 import { PATHS } from '@sallyport/protocol';
-import { NO_STORE_HEADERS, toProblemJson } from '../answer/problem.ts';
+import { JSON_HEADERS, toProblemJson } from '../answer/problem.ts';
 import { selectRequestId } from '../answer/request-id.ts';
 import { send } from '../doors/node-http.ts';
 import type { AuthorizationServerMetadata } from '../issuer/authorization-server-metadata.ts';
@@ -100,7 +100,7 @@ function write(req: HttpRequest, res: HttpResponse, document: PreparedJson | und
   // Node leaves the body out of the answer to HEAD by itself.
   send(res, {
     status: 200,
-    headers: [...NO_STORE_HEADERS, ['content-type', 'application/json'], ['vary', 'Accept']],
+    headers: [...JSON_HEADERS, ['content-type', 'application/json'], ['vary', 'Accept']],
     body: isSnakeCase ? document.snakeCase : document.bothCases,
   });
 }

@@ -18,7 +18,7 @@ import {
   universalRequestFromNodeRequest,
   universalResponseToNodeResponse,
 } from '@connectrpc/connect-node';
-import { NO_STORE_HEADERS } from '../answer/problem.ts';
+import { JSON_HEADERS, NO_STORE_HEADERS } from '../answer/problem.ts';
 import { identityKey } from '../doors/connect.ts';
 import { send } from '../doors/node-http.ts';
 import type { HttpRequest, HttpResponse } from '../listener/connections.ts';
@@ -73,7 +73,7 @@ export function sendUnimplemented(res: HttpResponse, kind: 'grpc' | 'grpc-web' |
   const message = 'This service does not have the method';
   const code = Code.Unimplemented;
   if (kind === 'connect') {
-    const headers = [...NO_STORE_HEADERS, ['content-type', 'application/json']] as const;
+    const headers = [...JSON_HEADERS, ['content-type', 'application/json']] as const;
     send(res, { status: 501, headers, body: JSON.stringify({ code: 'unimplemented', message }) });
     return;
   }
@@ -98,7 +98,10 @@ async function serve(
   limitDeadline(req);
   const values = createContextValues().set(identityKey, identity);
   const request = universalRequestFromNodeRequest(req, res, undefined, values);
-  await universalResponseToNodeResponse(await handler(request), res);
+  const response = await handler(request);
+  if (response.header?.get('content-type')?.startsWith('application/json') === true)
+    response.header.set('x-content-type-options', 'nosniff');
+  await universalResponseToNodeResponse(response, res);
 }
 
 /** No call takes a day; Node's timers hold no more than 25 of them, and gRPC's deadlines thousands of years. */

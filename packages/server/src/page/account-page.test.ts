@@ -96,6 +96,26 @@ describe('the account page', () => {
     }
   });
 
+  it('shows no character that reorders or hides what stands beside it', () => {
+    const hostile = '\u202eada\u2066\u0007\u009b1m\u200b';
+    const body = bodyOf({
+      name: `n${hostile}`,
+      email: `e${hostile}`,
+      subject: `s${hostile}`,
+      issuer: `i${hostile}`,
+      current: { ...VIEW.current, browser: `b${hostile}`, address: `a${hostile}` },
+      others: VIEW.others.map((each) => ({ ...each, browser: hostile, address: hostile })),
+    });
+    expect(body).not.toMatch(/[^\n\P{Cc}]|\p{Cf}/u);
+    expect(termsOf(body)).toMatchObject({ Name: 'n ada   1m', 'E-mail': 'e ada   1m' });
+    expect(body).toContain('from a ada');
+  });
+
+  it('leaves out a name of which nothing can be shown', () => {
+    expect(Object.keys(termsOf(bodyOf({ name: '\u202e\u0000' })))).not.toContain('Name');
+    expect(Object.keys(termsOf(bodyOf({ name: '\u202ex' })))).toContain('Name');
+  });
+
   it('posts to its own address, and may end at the IdP', () => {
     const page = buildAccountPage(VIEW);
     expect(page.body.match(/<form/g)).toHaveLength(1);

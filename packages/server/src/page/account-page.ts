@@ -4,7 +4,7 @@
  * @module
  */
 
-import { PATHS } from '@sallyport/protocol';
+import { PATHS, withoutUnprintable } from '@sallyport/protocol';
 import { nameBrowser } from './browser-name.ts';
 import { type Html, html } from './html.ts';
 import { relativePhrase, writeMoment } from './moment.ts';
@@ -63,16 +63,16 @@ export function buildAccountPage(view: AccountView): Page {
   const content = html`${notice === undefined ? '' : html`<p class="note" role="status">${NOTICES[notice]}</p>`}
 <section aria-labelledby="who"><h2 id="who">Who you are</h2>
 <dl>${[
-    describe('Name', view.name),
-    describe('E-mail', view.email),
-    describe('Subject', html`<code>${view.subject}</code>`),
-    describe('Issuer', html`<code>${view.issuer}</code>`),
+    describe('Name', toLine(view.name)),
+    describe('E-mail', toLine(view.email)),
+    describe('Subject', html`<code>${toLine(view.subject)}</code>`),
+    describe('Issuer', html`<code>${toLine(view.issuer)}</code>`),
   ]}</dl></section>
 <section aria-labelledby="this-session"><h2 id="this-session">This session</h2>
 <dl>${[
     describe('Signed in', writeMoment(current.createdAt, now)),
     describe('Browser', nameBrowser(current.browser)),
-    describe('Signed in from', current.address === '' ? 'unknown' : current.address),
+    describe('Signed in from', toLine(current.address) || 'unknown'),
     describe('Ends if unused', writeMoment(current.endsAt, now)),
     describe('Ends at the latest', writeMoment(current.absoluteEnd, now)),
   ]}</dl></section>
@@ -90,6 +90,11 @@ export function buildAccountPage(view: AccountView): Page {
   });
 }
 
+/** So that no text reorders what stands beside it, nor hides a part of itself. */
+function toLine(text: string): string {
+  return withoutUnprintable(text).trim();
+}
+
 function describe(term: string, description: string | Html): Html {
   return description === '' ? html`` : html`<dt>${term}</dt><dd>${description}</dd>`;
 }
@@ -98,7 +103,7 @@ function describe(term: string, description: string | Html): Html {
 function listSession(session: ListedSession, now: number, isCurrent: boolean): Html {
   const { id, createdAt, lastUsedAt } = session;
   const used = isCurrent ? 'In use now' : `Last used ${relativePhrase(lastUsedAt, now)}`;
-  const from = session.address === '' ? 'an unknown address' : session.address;
+  const from = toLine(session.address) || 'an unknown address';
   return html`<li><div><h3><span id="browser-${id}">${nameBrowser(session.browser)}</span>${
     isCurrent ? html` <span class="mark">this browser</span>` : ''
   }</h3>

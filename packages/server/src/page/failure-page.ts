@@ -4,6 +4,7 @@
  * @module
  */
 
+import { withoutUnprintable } from '@sallyport/protocol';
 import { type Html, html } from './html.ts';
 import { buildPage, type Page } from './page.ts';
 
@@ -18,6 +19,7 @@ export type FailureReason =
   | 'not_allowed'
   | 'rate_limited'
   | 'renewal_unavailable'
+  | 'sign_in_revoked'
   | 'store_unavailable'
   | 'token_invalid'
   | 'unexpected';
@@ -101,6 +103,12 @@ const WORDING: Readonly<Record<FailureReason, Wording>> = {
     what: 'The identity provider has not answered for a while, and we do not go on without it. Your session is not lost.',
     todo: 'Try again in a minute. If it keeps happening, show this page to whoever runs this platform.',
   },
+  sign_in_revoked: {
+    status: 403,
+    title: 'Your sessions were ended while you signed in',
+    what: 'Somebody who may do so ended all sessions of this account, this sign-in among them: you yourself elsewhere, an administrator, or the identity provider.',
+    todo: 'If you did not expect that, ask whoever runs this platform. Otherwise sign in again.',
+  },
   store_unavailable: {
     status: 503,
     title: 'Sessions cannot be read at the moment',
@@ -133,11 +141,13 @@ export function buildFailurePage(reason: FailureReason, details: FailureDetails)
   const { title, what, todo, retry = 'Try again' } = WORDING[reason];
   const { requestId, retryUrl, signOutUrl, account, idpError } = details;
   const parts: Html[] = [html`<p>${what}</p>`];
-  if (account !== undefined) parts.push(html`<p>Account: <strong>${account}</strong></p>`);
+  if (account !== undefined)
+    parts.push(html`<p>Account: <strong>${withoutUnprintable(account)}</strong></p>`);
   if (idpError !== undefined) {
-    const description = idpError.description.slice(0, IDP_TEXT_MAX_LENGTH);
+    const said = idpError.description.slice(0, IDP_TEXT_MAX_LENGTH);
+    const description = withoutUnprintable(said).trim();
     parts.push(
-      html`<p>It said: <code>${idpError.code}</code>${description === '' ? '' : ` – ${description}`}</p>`,
+      html`<p>It said: <code>${withoutUnprintable(idpError.code)}</code>${description === '' ? '' : ` – ${description}`}</p>`,
     );
   }
   parts.push(html`<p>${todo}</p>`);

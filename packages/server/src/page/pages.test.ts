@@ -26,6 +26,7 @@ const STATUS: Readonly<Record<FailureReason, number>> = {
   not_allowed: 403,
   rate_limited: 429,
   renewal_unavailable: 503,
+  sign_in_revoked: 403,
   store_unavailable: 503,
   token_invalid: 502,
   unexpected: 500,
@@ -149,6 +150,18 @@ describe('a failure page', () => {
     expect(full).toContain('href="/logout"');
     const bare = buildFailurePage('idp_refused', { requestId: 'request-0001' }).body;
     expect(bare).not.toMatch(/Account|It said|<a /);
+  });
+
+  it('shows no character of an account or of an IdP that reorders or hides what stands beside it', () => {
+    const hostile = '\u202edrow\u2066\u0007\u009b1m\u200b';
+    const { body } = buildFailurePage('idp_refused', {
+      ...FULL,
+      account: `ada${hostile}`,
+      idpError: { code: `x${hostile}`, description: `No${hostile}` },
+    });
+    expect(body).not.toMatch(/[^\n\P{Cc}]|\p{Cf}/u);
+    expect(body).toContain('Account: <strong>ada drow   1m </strong>');
+    expect(body).toContain('– No drow   1m</p>');
   });
 
   it('shows no more of what an IdP says than a person reads', () => {

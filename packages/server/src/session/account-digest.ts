@@ -8,7 +8,6 @@ import { createHash } from 'node:crypto';
 import type { Principal } from '@sallyport/protocol';
 
 const DIGEST_BYTES = 12;
-const DIGEST = /^[A-Za-z0-9_-]{16}$/;
 
 /**
  * Digests an account: 16 base64url characters, the same for every session of a principal.
@@ -21,9 +20,4 @@ export function digestAccount({ issuer, subject }: Pick<Principal, 'issuer' | 's
     .digest()
     .subarray(0, DIGEST_BYTES)
     .toString('base64url');
-}
-
-/** Whether a text could be a digest. Says nothing of whose. */
-export function isAccountDigest(text: string): boolean {
-  return DIGEST.test(text);
 }

@@ -21,13 +21,19 @@ import type { EndReason, RevocationsSeen, SessionStore, StoredSession } from './
 const BUSY_ATTEMPTS = 250;
 const BUSY_PAUSE_MS = 5;
 /** How long one attempt may hold up this thread. */
-const BUSY_TIMEOUT_MS = 3;
+const BUSY_TIMEOUT_MS = 1;
 /** A file that could not be opened is tried again at most this often. */
 const REOPEN_MS = 500;
 const POLL_MS = 250;
 const REVOCATIONS_PER_LOOK = 1_000;
 /** No lease is longer. */
 const LEASE_MAX_MS = 120_000;
+const REVOKED_AT_A_TIME = 200;
+const OWNED_BY = {
+  principal: 'ofPrincipal',
+  sid: 'ofSid',
+  principal_without_sid: 'ofPrincipalWithoutSid',
+} as const;
 const NOTHING_ENDED: RevocationsSeen = { sessions: [], all: false };
 
 /** Dependencies and limits of {@link createLocalSessionStore}. */
@@ -243,13 +249,18 @@ export function createLocalSessionStore({
 
     async revokeAll({ kind, key }, { sessionsUpTo, signInsUpTo }, reason) {
       const time = now();
-      const endedIds = await write(true, (at) => {
-        at.markOwner.run(kind, key, signInsUpTo, time, reason);
-        const rows = (kind === 'sid' ? at.ofSid : at.ofPrincipal).all(key, sessionsUpTo);
-        return rows.map((row) => end(at, Number(row['id']), reason, time));
-      });
-      ended.push(...endedIds);
-      return endedIds;
+      const all: number[] = [];
+      for (;;) {
+        // In parts: this thread, and other processes' writes, wait for each.
+        const part = await write(true, (at) => {
+          at.markOwner.run(kind, key, signInsUpTo, time, reason);
+          const rows = at[OWNED_BY[kind]].all(key, sessionsUpTo, REVOKED_AT_A_TIME);
+          return rows.map((row) => end(at, Number(row['id']), reason, time));
+        });
+        ended.push(...part);
+        all.push(...part);
+        if (part.length < REVOKED_AT_A_TIME) return all;
+      }
     },
 
     async endReason(id) {

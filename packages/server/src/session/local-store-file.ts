@@ -67,7 +67,7 @@ CREATE INDEX claimed_by_end ON claimed (expires_at);
 `;
 
 /** Processes that open a new file at once wait for the one that makes the tables. */
-const OPENING_TIMEOUT_MS = 2_000;
+const OPENING_TIMEOUT_MS = 500;
 
 /** How a connection differs from another's. */
 export interface StoreFileOptions {

@@ -25,6 +25,7 @@ export type StatementName =
   | 'endReason'
   | 'claim'
   | 'ofPrincipal'
+  | 'ofPrincipalWithoutSid'
   | 'ofSid'
   | 'markOwner'
   | 'ownerMark'
@@ -50,8 +51,10 @@ const SQL: Readonly<Record<StatementName, string>> = {
   log: 'INSERT INTO revocation (session_id, revoked_at, reason) VALUES (?, ?, ?)',
   endReason: 'SELECT reason FROM revocation WHERE session_id = ? ORDER BY sequence DESC LIMIT 1',
   claim: 'INSERT INTO claimed (key, expires_at) VALUES (?, ?) ON CONFLICT (key) DO NOTHING',
-  ofPrincipal: 'SELECT id FROM session WHERE principal_key = ? AND sign_in_at <= ?',
-  ofSid: 'SELECT id FROM session WHERE sid_key = ? AND sign_in_at <= ?',
+  ofPrincipal: 'SELECT id FROM session WHERE principal_key = ? AND sign_in_at <= ? LIMIT ?',
+  ofPrincipalWithoutSid:
+    'SELECT id FROM session WHERE principal_key = ? AND sid_key IS NULL AND sign_in_at <= ? LIMIT ?',
+  ofSid: 'SELECT id FROM session WHERE sid_key = ? AND sign_in_at <= ? LIMIT ?',
   markOwner:
     'INSERT INTO owner_revocation (kind, key, sign_ins_up_to, revoked_at, reason) VALUES (?, ?, ?, ?, ?) ON CONFLICT (kind, key) DO UPDATE SET sign_ins_up_to = max(sign_ins_up_to, excluded.sign_ins_up_to), revoked_at = excluded.revoked_at, reason = excluded.reason',
   ownerMark:
@@ -124,6 +127,10 @@ export function toStoredSession(
 
 /** The owners whose revocation concerns a session. */
 export function ownersOf({ principalKey, sidKey }: StoredSession): readonly SessionOwner[] {
-  const principal: SessionOwner = { kind: 'principal', key: principalKey };
-  return sidKey === undefined ? [principal] : [principal, { kind: 'sid', key: sidKey }];
+  return [
+    { kind: 'principal', key: principalKey },
+    sidKey === undefined
+      ? { kind: 'principal_without_sid', key: principalKey }
+      : { kind: 'sid', key: sidKey },
+  ];
 }

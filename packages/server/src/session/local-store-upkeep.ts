@@ -55,8 +55,12 @@ export function createUpkeep(path: string): Upkeep {
       else next?.reject(new Error(answer.message));
       if (waiting.length === 0) started.unref();
     });
-    started.on('error', (cause) => end(cause instanceof Error ? cause : new Error('unknown')));
-    started.on('exit', () => end(new Error('the upkeep thread ended')));
+    const endOne = (cause: Error) => {
+      // One that was replaced already takes nothing with it.
+      if (thread === started) end(cause);
+    };
+    started.on('error', (cause) => endOne(cause instanceof Error ? cause : new Error('unknown')));
+    started.on('exit', () => endOne(new Error('the upkeep thread ended')));
     return started;
   }
 

@@ -13,7 +13,13 @@ import {
   type Session,
   sessionEnd,
 } from './session-record.ts';
-import type { EndReason, SessionOwner, SessionStore, StoredSession } from './session-store.ts';
+import type {
+  EndReason,
+  RevocationReach,
+  SessionOwner,
+  SessionStore,
+  StoredSession,
+} from './session-store.ts';
 
 /** Whose sessions the IdP has ended: of a subject, of one of its own sessions, or of both at once. */
 export interface EndedAtIdp {
@@ -22,7 +28,7 @@ export interface EndedAtIdp {
   readonly sid: string | undefined;
   /** Epoch milliseconds at which the IdP ended them; later sign-ins stand. */
   readonly endedAt: number;
-  /** Whether the same message came before: then nothing is allowed for the IdP's clock. */
+  /** Whether the same message came before: then nothing is allowed for a clock of the IdP that is behind. */
   readonly isRepeated?: boolean;
 }
 
@@ -133,29 +139,24 @@ export class PrincipalSessions {
    */
   async endAtIdp(ended: EndedAtIdp): Promise<readonly number[]> {
     const { issuer, subject, sid, endedAt, isRepeated = false } = ended;
-    const owner = selectOwner(issuer, subject, sid);
-    if (owner === undefined) return [];
     const now = this.#now();
-    const reach = {
-      sessionsUpTo: Math.min(endedAt + (isRepeated ? 0 : IDP_CLOCK_BEHIND_MS), now),
+    const allowedMs = isRepeated ? IDP_WHOLE_SECOND_MS : IDP_CLOCK_BEHIND_MS;
+    const reach: RevocationReach = {
+      sessionsUpTo: Math.min(endedAt + allowedMs, now),
       signInsUpTo: Math.min(endedAt + IDP_WHOLE_SECOND_MS, now),
     };
-    const ids = await this.#store.revokeAll(owner, reach, 'session_revoked');
-    if (sid === undefined || subject === undefined) return ids;
-    return [...ids, ...(await this.#endWithoutSid({ issuer, subject }, reach.sessionsUpTo))];
-  }
-
-  /** Where sign-ins bring no `sid`, nobody can tell which of a subject's sessions a `sid` means: all of them. */
-  async #endWithoutSid(
-    principal: Pick<Principal, 'issuer' | 'subject'>,
-    signInsUpTo: number,
-  ): Promise<readonly number[]> {
-    const { key } = ownerOfPrincipal(principal);
-    const ids = (await this.#store.listByPrincipal(key, LIST_MAX))
-      .filter(({ sidKey, signInAt }) => sidKey === undefined && signInAt <= signInsUpTo)
-      .map(({ id }) => id);
-    for (const id of ids) await this.#store.revoke(id, 'session_revoked');
-    return ids;
+    const end = (owner: SessionOwner, within: RevocationReach) =>
+      this.#store.revokeAll(owner, within, 'session_revoked');
+    if (sid === undefined) {
+      return subject === undefined ? [] : end(ownerOfPrincipal({ issuer, subject }), reach);
+    }
+    // A sid is one session of the IdP and no later one: no clock has to say which is meant.
+    const sessionsUpTo = isRepeated ? reach.sessionsUpTo : Number.MAX_SAFE_INTEGER;
+    const ids = await end(ownerOfSid(issuer, sid), { ...reach, sessionsUpTo });
+    if (subject === undefined) return ids;
+    // Where sign-ins bring no `sid`, nobody can tell which of a subject's sessions is meant: all of them.
+    const { key } = ownerOfPrincipal({ issuer, subject });
+    return [...ids, ...(await end({ kind: 'principal_without_sid', key }, reach))];
   }
 
   #standing(stored: readonly StoredSession[]): readonly Session[] {
@@ -165,14 +166,4 @@ export class PrincipalSessions {
       .filter((session): session is Session => session !== undefined && now < sessionEnd(session))
       .toSorted((one, other) => other.lastUsedAt - one.lastUsedAt);
   }
-}
-
-/** A `sid` says exactly which session is meant; a subject alone means all of them. */
-function selectOwner(
-  issuer: string,
-  subject: string | undefined,
-  sid: string | undefined,
-): SessionOwner | undefined {
-  if (sid !== undefined) return ownerOfSid(issuer, sid);
-  return subject === undefined ? undefined : ownerOfPrincipal({ issuer, subject });
 }

@@ -29,7 +29,7 @@ export const REASON_KEPT_MS: number = 12 * 3_600_000;
 /** Longer than any sign-in under way may take. */
 export const MARK_KEPT_MS: number = 3_600_000;
 
-const OWNER_LETTER = { principal: 'p', sid: 'i' } as const;
+const OWNER_LETTER = { principal: 'p', sid: 'i', principal_without_sid: 'n' } as const;
 const ID_BYTES = 6;
 
 /** A reason's place here is the digit that stands for it; new ones go to the end. */

@@ -55,9 +55,12 @@ end
 local function memberOf(id, head) return id .. string.char(#head.p) .. head.p .. head.i end
 
 local function ownersOf(head)
-  local owners = {'p' .. head.p}
-  if head.i ~= '' then owners[2] = 'i' .. head.i end
-  return owners
+  return {'p' .. head.p, head.i == '' and 'n' .. head.p or 'i' .. head.i}
+end
+
+local function isOwnedBy(head, owner)
+  local owners = ownersOf(head)
+  return owners[1] == owner or owners[2] == owner
 end
 
 local function bucketOf(owner)
@@ -216,7 +219,7 @@ end
 local ended = {}
 for _, id in ipairs(idsOf(owner)) do
   local head = headOf(id)
-  if not head or head[string.sub(owner, 1, 1)] ~= string.sub(owner, 2) then
+  if not head or not isOwnedBy(head, owner) then
     redis.call('HDEL', bucketOf(owner), owner .. id)
   elseif head.signIn <= upTo then
     finish(id, head, ARGV[5])
@@ -257,17 +260,22 @@ end
 return found`);
 
 /**
- * KEYS ends. ARGV prefix, now, most. Gives how many sessions past their end were taken away. What the
- * server dropped by itself is found as well, by the owners' keys that stand beside the id.
+ * KEYS ends. ARGV prefix, now, most. Gives the ids of the sessions past their end that were taken away.
+ * What the server dropped by itself is found as well, by the owners' keys that stand beside the id. Past
+ * their end by the server's clock too: one process whose clock is ahead must not end everybody's.
  */
 export const SWEEP: RedisScript = script(`${COMMON}
-local members = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', ARGV[2], 'LIMIT', 0, ARGV[3])
+local time = redis.call('TIME')
+local upTo = math.min(ARGV[2], time[1] * 1000)
+local members = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', upTo, 'LIMIT', 0, ARGV[3])
+local swept = {}
 for _, member in ipairs(members) do
   local id, ofPrincipal = string.sub(member, 1, 6), string.byte(member, 7)
   redis.call('DEL', P .. 's:' .. id)
   forget(id, {p = string.sub(member, 8, 7 + ofPrincipal), i = string.sub(member, 8 + ofPrincipal)})
+  swept[#swept + 1] = id
 end
-return #members`);
+return swept`);
 
 /**
  * KEYS log. ARGV prefix, the last entry seen or empty. Gives where to read on, and 1 when that entry is

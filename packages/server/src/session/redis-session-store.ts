@@ -62,6 +62,8 @@ export interface RedisSessionStoreOptions {
   /** Milliseconds that never go back. */
   readonly monotonic?: () => number;
   readonly log: Log;
+  /** Told of each session that this process has removed because its time was over; by one process each. */
+  readonly onExpired?: (id: number) => void;
 }
 
 /**
@@ -122,6 +124,7 @@ export async function openRedisSessionStore(
     ending: new DurableWrites({ line: ending, replicas, safety: 'required', deadlineMs }),
     keeping: new DurableWrites({ line: keeping, replicas, safety: 'preferred', deadlineMs }),
     revocationLog,
+    onExpired: options.onExpired ?? (() => {}),
     close() {
       for (const line of lines) line.close();
       server.close();
@@ -138,11 +141,12 @@ interface StoreParts {
   /** For writes that begin sessions and keep them up. */
   readonly keeping: DurableWrites;
   readonly revocationLog: RevocationLog;
+  readonly onExpired: (id: number) => void;
   close(): void;
 }
 
 function createStore(parts: StoreParts): SessionStore {
-  const { layout, now, commands, ending, keeping, revocationLog } = parts;
+  const { layout, now, commands, ending, keeping, revocationLog, onExpired } = parts;
   const { prefix, ends } = layout;
   let isClosed = false;
 
@@ -305,7 +309,9 @@ function createStore(parts: StoreParts): SessionStore {
     },
 
     async sweep(limit) {
-      return Number(await run(SWEEP, [ends], [prefix, now(), limit]));
+      const swept = toList(await run(SWEEP, [ends], [prefix, now(), limit])).flatMap(toIds);
+      for (const id of swept) onExpired(id);
+      return swept.length;
     },
 
     close() {

@@ -89,6 +89,32 @@ describe('the rate', () => {
   });
 });
 
+describe('those who were sent away and did not come back', () => {
+  function storm() {
+    const { clock, budget } = setup({ random: () => 0.999_999 });
+    for (let count = 0; count < PER_SECOND; count += 1) grant(budget);
+    for (let count = 0; count < 1_000; count += 1) waitOf(budget);
+    return { clock, budget };
+  }
+
+  it('are forgotten with time: after eight quiet hours the next one that has to wait is told less than a second', () => {
+    const { clock, budget } = storm();
+    clock.advance(28_800_000);
+    for (let count = 0; count < PER_SECOND; count += 1) grant(budget);
+    expect(waitOf(budget)).toBeGreaterThanOrEqual(250);
+    expect(waitOf(budget)).toBeLessThan(1_000);
+  });
+
+  it('still stand before the next one a moment later, and half of them when half their time is over', () => {
+    const { clock, budget } = storm();
+    expect(waitOf(budget)).toBe(30_250);
+    clock.advance(15_000);
+    for (let count = 0; count < PER_SECOND; count += 1) grant(budget);
+    expect(waitOf(budget)).toBeGreaterThan(13_000);
+    expect(waitOf(budget)).toBeLessThanOrEqual(15_500);
+  });
+});
+
 describe('the number at once', () => {
   it('is never exceeded, and a turn that is done makes room for one', () => {
     const { budget } = setup({ perSecond: 100, atOnce: 3 });

@@ -1,6 +1,7 @@
 import { refuse, SallyportError } from '@sallyport/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { NOON } from '../testing/clock.ts';
 import { settled } from '../testing/clock-timers.ts';
 import { TOKENS } from '../testing/people.ts';
 import {
@@ -12,6 +13,7 @@ import {
   type SignedIn,
   setupTwo,
 } from '../testing/renewal.ts';
+import { createRingKey } from '../testing/ring.ts';
 import type { RenewalOutcome } from './renewal.ts';
 import type { SessionStore } from './session-store.ts';
 
@@ -21,7 +23,8 @@ const BY_ANOTHER: RenewalOutcome = { kind: 'renewed', byUs: false };
 
 describe('a process that dies while it renews', () => {
   it('before it sends: the next one sends after eight seconds, once', async () => {
-    const { timers, idp, ada, other, createProcess, sessions } = await setupTwo();
+    const { clock, timers, idp, ada, other, createProcess, sessions } = await setupTwo();
+    const begun = clock.now();
     const dying = createProcess((store) => ({
       ...store,
       noteRenewalSent: () => new Promise(() => {}),
@@ -34,6 +37,69 @@ describe('a process that dies while it renews', () => {
     await timers.advance(7_900);
     expect(idp.asked).toEqual([]);
     expect(await passUntil(timers, next)).toEqual(BY_US);
+    // Nobody is waited for: nothing had left.
+    expect(clock.now() - begun).toBeLessThanOrEqual(8_100);
+    expect(idp.asked).toEqual(['refresh-token-1']);
+    expect(await sessions.find(ada.cookie)).toMatchObject({ generation: 2 });
+  });
+
+  it('before it sends, and was only asleep: it sends nothing any more, since the lease is another’s', async () => {
+    const { timers, idp, ada, other, createProcess } = await setupTwo();
+    const { promise: awake, resolve: wake } = Promise.withResolvers<void>();
+    const sleeping = createProcess((store) => ({
+      ...store,
+      async noteRenewalSent(...call) {
+        await awake;
+        return store.noteRenewalSent(...call);
+      },
+    }));
+    const late = sleeping.renew(ada);
+    await settled();
+    sleeping.freeze();
+    const release = holdAnswer({ idp });
+    const next = other.renew(ada);
+    await settled();
+    await timers.advance(9_000);
+    expect(idp.asked).toHaveLength(1);
+    // The generation is still the one it knows.
+    wake();
+    expect(await late).toEqual(BY_ANOTHER);
+    release();
+    expect(await passUntil(timers, next)).toEqual(BY_US);
+    expect(idp.asked).toEqual(['refresh-token-1']);
+    expect(sleeping.sent).toEqual([]);
+  });
+
+  it('after it has sent: the next one waits for twenty seconds, and two more for a late answer, then sends', async () => {
+    const { timers, idp, ada, one, other } = await setupTwo();
+    idp.deliver = () => new Promise(() => {});
+    void one.renew(ada);
+    await settled();
+    one.freeze();
+    const next = other.renew(ada);
+    await settled();
+    await timers.advance(21_900);
+    expect(idp.asked).toHaveLength(1);
+    await timers.advance(200);
+    expect(idp.asked).toHaveLength(2);
+    await timers.advance(60_000);
+    // Its own lease is kept as long as it waits.
+    expect(idp.asked).toHaveLength(2);
+    void next;
+  });
+
+  it('after it has sent, and writes in those two seconds after all: no second request', async () => {
+    const { timers, idp, ada, one, other, sessions } = await setupTwo();
+    const release = holdAnswer({ idp });
+    const late = one.renew(ada);
+    await settled();
+    one.freeze();
+    const next = other.renew(ada);
+    await settled();
+    await timers.advance(21_000);
+    release();
+    expect(await late).toEqual(BY_US);
+    expect(await passUntil(timers, next)).toEqual(BY_ANOTHER);
     expect(idp.asked).toEqual(['refresh-token-1']);
     expect(await sessions.find(ada.cookie)).toMatchObject({ generation: 2 });
   });
@@ -46,7 +112,7 @@ describe('a process that dies while it renews', () => {
     one.freeze();
     idp.deliver = (answer) => answer;
     const next = passUntil(timers, other.renew(ada));
-    expect(await next).toEqual({ kind: 'ended', byUs: 'renewal_lost' });
+    expect(await next).toEqual({ kind: 'ended', byUs: 'renewal_lost', code: 'invalid_grant' });
     expect(idp.asked).toEqual(['refresh-token-1', 'refresh-token-1']);
     expect(await sessions.find(ada.cookie)).toBe('renewal_lost');
   });
@@ -85,6 +151,100 @@ describe('a process that dies while it renews', () => {
     expect(await passUntil(timers, late)).toEqual(BY_ANOTHER);
     expect(idp.givenBack).toEqual([]);
     expect(await look(ada)).toEqual(before);
+  });
+});
+
+describe('a process that is about to end', () => {
+  it('while it waits to take over what was sent before sends nothing any more', async () => {
+    const { timers, idp, ada, one, sessions } = await setupTwo();
+    idp.isAway = true;
+    expect(await one.renew(ada)).toMatchObject({ kind: 'postponed' });
+    idp.isAway = false;
+    const taking = one.renew(ada);
+    await settled();
+    one.stop();
+    expect(await passUntil(timers, taking)).toEqual({
+      kind: 'postponed',
+      retryAfterMs: 1_000,
+      cause: undefined,
+    });
+    expect(idp.asked).toHaveLength(1);
+    expect(await sessions.find(ada.cookie)).toEqual(ada.session);
+  });
+});
+
+describe('a wall clock that is set', () => {
+  it.each([
+    ['forward', 3_600_000],
+    ['back', -3_600_000],
+  ])(
+    '%s by an hour while the IdP is asked has nobody ask twice, and nobody wait for ever',
+    async (_, ms) => {
+      const { timers, wall, idp, ada, one, other } = await setupTwo();
+      const release = holdAnswer({ idp });
+      const first = one.renew(ada);
+      await settled();
+      wall.setBy = ms;
+      const second = other.renew(ada);
+      await settled();
+      await timers.advance(30_000);
+      expect(idp.asked).toHaveLength(1);
+      release();
+      expect(await passUntil(timers, Promise.all([first, second]))).toEqual([BY_US, BY_ANOTHER]);
+      expect(idp.asked).toEqual(['refresh-token-1']);
+    },
+  );
+
+  it.each([
+    ['forward', 3_600_000],
+    ['back', -3_600_000],
+  ])('%s by an hour has the lease of a process that died end when it would have', async (_, ms) => {
+    const { clock, timers, wall, idp, ada, one, other } = await setupTwo();
+    idp.isRotating = false;
+    idp.deliver = () => new Promise(() => {});
+    void one.renew(ada);
+    await settled();
+    one.freeze();
+    wall.setBy = ms;
+    idp.deliver = (answer) => answer;
+    const begun = clock.now();
+    expect(await passUntil(timers, other.renew(ada))).toEqual(BY_US);
+    expect(clock.now() - begun).toBeGreaterThanOrEqual(22_000);
+    expect(clock.now() - begun).toBeLessThanOrEqual(22_200);
+  });
+});
+
+describe('a key ring that cannot seal', () => {
+  const NOT_YET = { sealsFrom: NOON + 3_600_000 };
+
+  it('has nothing sent: the refresh token stays good, and the session is as it was', async () => {
+    const { clock, idp, ada, one, source, sessions, look } = await setupTwo();
+    source.replace([createRingKey('a', NOT_YET)]);
+    clock.advance(1_000);
+    await expect(one.renew(ada)).rejects.toMatchObject({ code: 'SP_KEY_RING_UNUSABLE' });
+    expect(idp.asked).toEqual([]);
+    expect((await look(ada))?.stored).toMatchObject({ generation: 1, renewalSent: false });
+    source.replace([createRingKey('a')]);
+    clock.advance(1_000);
+    expect(await one.renew(ada)).toEqual(BY_US);
+    expect(await sessions.find(ada.cookie)).toMatchObject({ generation: 2 });
+  });
+
+  it('as the answer arrives is waited for, so that the token that came with it is not lost', async () => {
+    const { clock, timers, idp, ada, one, source, look } = await setupTwo();
+    const release = holdAnswer({ idp });
+    const renewing = one.renew(ada);
+    await settled();
+    source.replace([createRingKey('a', NOT_YET)]);
+    clock.advance(1_000);
+    release();
+    await settled();
+    await timers.advance(30_000);
+    expect((await look(ada))?.stored.generation).toBe(1);
+    source.replace([createRingKey('a')]);
+    expect(await passUntil(timers, renewing)).toEqual(BY_US);
+    expect((await look(ada))?.tokens?.refreshToken).toBe('refresh-token-2');
+    expect(idp.asked).toHaveLength(1);
   });
 });
 

@@ -17,6 +17,8 @@ import { planValidation } from './validation.ts';
 const BY_US: RenewalOutcome = { kind: 'renewed', byUs: true };
 const BY_ANOTHER: RenewalOutcome = { kind: 'renewed', byUs: false };
 const GONE: RenewalOutcome = { kind: 'ended', byUs: undefined };
+const POSTPONED = { kind: 'postponed', retryAfterMs: 1_000, cause: expect.any(Error) };
+const REJECTED = refuse({ reason: 'rejected' as const, cause: new Error('invalid_client') });
 
 /** The IdP refuses, or answers something of no use, from now on. */
 function answerWith({ idp }: Pick<RenewalBench, 'idp'>, refusal: RefreshAnswer): void {
@@ -207,16 +209,16 @@ describe('many at the same time', () => {
 
 describe('an IdP', () => {
   it.each(['invalid_grant', 'interaction_required', 'login_required'])(
-    'that refuses with %s ends the session, and says so to its cookie',
+    'that refuses with %s ends the session, says so to its cookie, and tells its code',
     async (code) => {
       const { ada, one, sessions, ...bench } = await setupTwo();
       answerWith(bench, refuse({ reason: 'refused', code }));
-      expect(await one.renew(ada)).toEqual({ kind: 'ended', byUs: 'renewal_refused' });
+      expect(await one.renew(ada)).toEqual({ kind: 'ended', byUs: 'renewal_refused', code });
       expect(await sessions.find(ada.cookie)).toBe('renewal_refused');
     },
   );
 
-  it('that names somebody else ends the session', async () => {
+  it('that names somebody else ends the session; there is no code to tell', async () => {
     const { ada, one, sessions, ...bench } = await setupTwo();
     answerWith(bench, refuse({ reason: 'other_subject' }));
     expect(await one.renew(ada)).toEqual({ kind: 'ended', byUs: 'renewal_refused' });
@@ -224,27 +226,59 @@ describe('an IdP', () => {
   });
 
   it('that is away ends nothing: the session is as it was, and the next try renews it', async () => {
-    const { idp, ada, one, other, look, sessions } = await setupTwo();
+    const { timers, idp, ada, one, other, look, sessions } = await setupTwo();
     idp.isAway = true;
-    expect(await one.renew(ada)).toEqual({
-      kind: 'postponed',
-      retryAfterMs: 1_000,
-      cause: expect.any(Error),
-    });
+    expect(await one.renew(ada)).toEqual(POSTPONED);
     expect(await sessions.find(ada.cookie)).toEqual(ada.session);
     expect((await look(ada))?.stored).toMatchObject({ generation: 1, renewalSent: true });
     idp.isAway = false;
-    expect(await other.renew(ada)).toEqual(BY_US);
+    expect(await passUntil(timers, other.renew(ada))).toEqual(BY_US);
     expect((await look(ada))?.stored).toMatchObject({ generation: 2, renewalSent: false });
   });
 
   it('that is away after it has spent the token loses the session, and that is what the cookie is told', async () => {
-    const { idp, ada, one, sessions } = await setupTwo();
+    const { timers, idp, ada, one, sessions } = await setupTwo();
     idp.deliver = () => refuse({ reason: 'unavailable', cause: new Error('cut') });
     expect(await one.renew(ada)).toMatchObject({ kind: 'postponed' });
     idp.deliver = (answer) => answer;
-    expect(await one.renew(ada)).toEqual({ kind: 'ended', byUs: 'renewal_lost' });
+    expect(await passUntil(timers, one.renew(ada))).toEqual({
+      kind: 'ended',
+      byUs: 'renewal_lost',
+      code: 'invalid_grant',
+    });
     expect(await sessions.find(ada.cookie)).toBe('renewal_lost');
+  });
+
+  it('that does not take the request ends nothing, and the next try renews the session', async () => {
+    const { timers, idp, ada, one, sessions } = await setupTwo();
+    idp.deliver = () => REJECTED;
+    idp.isRotating = false;
+    expect(await one.renew(ada)).toEqual(POSTPONED);
+    expect(await sessions.find(ada.cookie)).toEqual(ada.session);
+    idp.deliver = (answer) => answer;
+    expect(await passUntil(timers, one.renew(ada))).toEqual(BY_US);
+  });
+
+  it('that does not take one session’s request ten times in a row does not keep the others from asking', async () => {
+    const { timers, idp, ada, signIn, one } = await setupTwo();
+    idp.deliver = () => REJECTED;
+    for (let count = 0; count < 10; count += 1)
+      expect(await passUntil(timers, one.renew(ada))).toEqual(POSTPONED);
+    expect(idp.asked).toHaveLength(10);
+    expect(one.dependencies.budget.isPaused).toBe(false);
+    idp.deliver = (answer) => answer;
+    expect(await one.renew(await signIn())).toEqual(BY_US);
+  });
+
+  it('that is away for one session three times in a row is asked for no other meanwhile', async () => {
+    const { timers, idp, ada, signIn, one } = await setupTwo();
+    idp.isAway = true;
+    for (let count = 0; count < 3; count += 1)
+      expect(await passUntil(timers, one.renew(ada))).toEqual(POSTPONED);
+    expect(one.dependencies.budget.isPaused).toBe(true);
+    idp.isAway = false;
+    expect(await one.renew(await signIn())).toMatchObject({ kind: 'postponed', cause: undefined });
+    expect(idp.asked).toHaveLength(3);
   });
 
   it('that is away counts as a failure to the budget, one that refuses does not', async () => {
@@ -260,10 +294,10 @@ describe('an IdP', () => {
 });
 
 describe('an answer that cannot be verified', () => {
-  const unverified = (answer: RefreshAnswer, isOutage = false) => {
+  const unverified = (answer: RefreshAnswer) => {
     if (!answer.ok) return answer;
     const { refreshToken = '' } = answer.value.tokens;
-    return refuse({ reason: 'unverified' as const, check: 'signature', refreshToken, isOutage });
+    return refuse({ reason: 'unverified' as const, check: 'signature', refreshToken });
   };
   const KEPT = { kind: 'kept', check: 'signature' };
 
@@ -282,26 +316,28 @@ describe('an answer that cannot be verified', () => {
     expect(await sessions.find(ada.cookie)).toMatchObject({ generation: 3 });
   });
 
-  it('ends the session once it counts no longer, to the millisecond', async () => {
-    const { clock, idp, ada, one, sessions } = await setupTwo();
+  it('ends nothing, however late: the session stays overdue, and is renewed by the first answer that passes', async () => {
+    const { clock, idp, ada, one, look, sessions } = await setupTwo();
+    const { validUntil = 0 } = ada.session;
     idp.deliver = (answer) => unverified(answer);
-    clock.set((ada.session.validUntil ?? 0) - 1);
-    expect(await one.renew(ada)).toEqual(KEPT);
-    clock.advance(1);
-    expect(await one.renew(ada, 2)).toEqual({ kind: 'ended', byUs: 'renewal_refused' });
-    expect(await sessions.find(ada.cookie)).toBe('renewal_refused');
+    for (const [index, lateMs] of [-1, 0, 3_600_000].entries()) {
+      clock.set(validUntil + lateMs);
+      expect(await one.renew(ada, index + 1)).toEqual(KEPT);
+      // It counts no longer for that.
+      expect((await look(ada))?.session?.validUntil).toBe(validUntil);
+    }
+    idp.deliver = (answer) => answer;
+    expect(await one.renew(ada, 4)).toEqual(BY_US);
+    expect(idp.asked).toEqual([1, 2, 3, 4].map((each) => `refresh-token-${each}`));
+    expect(await sessions.find(ada.cookie)).toMatchObject({ generation: 5 });
   });
 
-  it('ends nothing, however late, while the keys to check it with cannot be had', async () => {
-    const { clock, idp, ada, one, look } = await setupTwo();
-    idp.deliver = (answer) => unverified(answer, true);
-    clock.set((ada.session.validUntil ?? 0) + 3_600_000);
-    expect(await one.renew(ada)).toEqual(KEPT);
-    // It counts no longer for that.
-    expect((await look(ada))?.session?.validUntil).toBe(ada.session.validUntil);
-    idp.deliver = (answer) => answer;
-    expect(await one.renew(ada, 2)).toEqual(BY_US);
-    expect(idp.asked).toEqual(['refresh-token-1', 'refresh-token-2']);
+  it('counts as an answer to the budget', async () => {
+    const { idp, ada, one } = await setupTwo();
+    idp.deliver = (answer) => unverified(answer);
+    for (let generation = 1; generation <= 5; generation += 1)
+      expect(await one.renew(ada, generation)).toEqual(KEPT);
+    expect(one.dependencies.budget.isPaused).toBe(false);
   });
 });
 
@@ -320,13 +356,37 @@ describe('claims', () => {
   it('stay as they are when they could not be had this time', async () => {
     const { clock, idp, ada, one, look } = await setupTwo();
     clock.advance(480_000);
-    idp.claims = undefined;
+    idp.claims = {};
+    idp.isPartial = true;
     expect(await one.renew(ada)).toEqual(BY_US);
     expect((await look(ada))?.session).toMatchObject({
       user: ADA,
       claims: ADA_SIGNS_IN.claims,
       validUntil: clock.now() + LIFETIMES.revalidateAfterMs + LIFETIMES.renewalGraceMs,
     });
+  });
+
+  const PART = { name: 'Ada King', team: 'b', groups: ['guests'] };
+  const SIGNS_IN = { user: { ...ADA, additionalClaims: { office: 'London', team: 'a' } } };
+
+  it('of a part of the answer stand over the former ones; the person is shown as before', async () => {
+    const { idp, signIn, one, look } = await setupTwo();
+    const ada = await signIn(SIGNS_IN);
+    Object.assign(idp, { claims: PART, isPartial: true });
+    expect(await one.renew(ada)).toEqual(BY_US);
+    const renewed = (await look(ada))?.session;
+    expect(renewed?.claims).toEqual({ ...ADA_SIGNS_IN.claims, ...PART });
+    expect(renewed?.user).toEqual({ ...ADA, additionalClaims: { office: 'London', team: 'b' } });
+  });
+
+  it('of a whole answer stand alone: what it no longer tells is gone', async () => {
+    const { idp, signIn, one, look } = await setupTwo();
+    const ada = await signIn(SIGNS_IN);
+    idp.claims = PART;
+    expect(await one.renew(ada)).toEqual(BY_US);
+    const renewed = (await look(ada))?.session;
+    expect(renewed?.claims).toEqual(PART);
+    expect(renewed?.user.additionalClaims).toEqual({ team: 'b' });
   });
 });
 
@@ -342,6 +402,29 @@ describe('a session ended while the IdP is asked', () => {
     expect(await look(ada)).toBeUndefined();
     expect(await sessions.find(ada.cookie)).toBe('signed_out');
     expect(idp.givenBack).toEqual(['refresh-token-2']);
+  });
+
+  it('by another sign-in of its browser shares the grant with that one: nothing is given back', async () => {
+    const { idp, ada, one, look, store } = await setupTwo();
+    const release = holdAnswer({ idp });
+    const renewing = one.renew(ada);
+    await settled();
+    await store.revoke(ada.id, 'session_replaced');
+    release();
+    expect(await renewing).toEqual(GONE);
+    expect(await look(ada)).toBeUndefined();
+    expect(idp.givenBack).toEqual([]);
+  });
+
+  it('has also the token of an answer that does not pass given back', async () => {
+    const { idp, ada, one, store } = await setupTwo();
+    const release = holdAnswer({ idp });
+    const renewing = one.renew(ada);
+    await settled();
+    await store.revoke(ada.id, 'session_revoked');
+    release(() => refuse({ reason: 'unverified', check: 'signature', refreshToken: 'next' }));
+    expect(await renewing).toEqual(GONE);
+    expect(idp.givenBack).toEqual(['next']);
   });
 
   it('keeps the reason it was ended for when the IdP refuses it as well', async () => {
@@ -365,7 +448,8 @@ describe('a session ended while the IdP is asked', () => {
         return stored;
       },
     }));
-    expect(await one.renew(ada)).toEqual(GONE);
+    // Somebody else has decided; who asked looks again.
+    expect(await one.renew(ada)).toEqual(BY_ANOTHER);
     expect(idp.asked).toEqual([]);
     expect(await sessions.find(ada.cookie)).toBe('session_revoked');
   });

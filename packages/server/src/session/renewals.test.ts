@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { LogFields } from '../observe/log.ts';
 import { settled } from '../testing/clock-timers.ts';
 import { TOKENS } from '../testing/people.ts';
-import { createRenewalBench, passUntil, type SignedIn } from '../testing/renewal.ts';
+import { createRenewalBench, holdAnswer, passUntil, type SignedIn } from '../testing/renewal.ts';
 import type { RenewalBudget } from './renewal-budget.ts';
 import { Renewals, type RenewalsOptions } from './renewals.ts';
 import { formatSessionHandle } from './session-cookie.ts';
@@ -74,11 +74,11 @@ describe('start', () => {
   });
 
   it('after a failure is put off, and not tried again at every request', async () => {
-    const { renewals, signIn, idp, clock, sessions } = setup();
+    const { renewals, signIn, idp, clock, sessions, timers } = setup();
     const [ada, grace] = [await signIn(), await signIn()];
     const attempt = async (signedIn: SignedIn) => {
       renewals.start([signedIn.cookie], seen(signedIn));
-      await renewals.settle();
+      await passUntil(timers, renewals.settle());
     };
     idp.isAway = true;
     await attempt(ada);
@@ -98,7 +98,7 @@ describe('start', () => {
   });
 
   it('spreads the second tries of sessions that failed together', async () => {
-    const { renewals, signIn, idp, clock } = setup({ random: () => 0.999 });
+    const { renewals, signIn, idp, clock, timers } = setup({ random: () => 0.999 });
     const ada = await signIn();
     idp.isAway = true;
     renewals.start([ada.cookie], seen(ada));
@@ -109,7 +109,7 @@ describe('start', () => {
     expect(idp.asked).toHaveLength(1);
     clock.advance(10);
     renewals.start([ada.cookie], seen(ada));
-    await renewals.settle();
+    await passUntil(timers, renewals.settle());
     expect(idp.asked).toHaveLength(2);
   });
 
@@ -214,7 +214,21 @@ describe('finish', () => {
     expect(changed).toEqual([refused.id, gone.id]);
     // Whoever ended the other one has told of it.
     expect(lines).toEqual([
-      ['audit', 'session_ended', { session: refused.id, reason: 'renewal_refused' }],
+      [
+        'audit',
+        'session_ended',
+        { session: refused.id, reason: 'renewal_refused', error: 'invalid_grant' },
+      ],
+    ]);
+  });
+
+  it('tells no error of a session that was ended for naming somebody else: the IdP gave none', async () => {
+    const { renewals, signIn, idp, lines } = setup();
+    const ada = await signIn();
+    idp.deliver = () => refuse({ reason: 'other_subject' });
+    await renewals.finish([ada.cookie], seen(ada));
+    expect(lines.map(([, , fields]) => JSON.stringify(fields))).toEqual([
+      `{"session":${ada.id},"reason":"renewal_refused"}`,
     ]);
   });
 
@@ -236,13 +250,13 @@ describe('finish', () => {
   });
 
   it('asks also for a session that is put off: without a renewal it counts for nothing', async () => {
-    const { renewals, signIn, idp, sessions } = setup();
+    const { renewals, signIn, idp, sessions, timers } = setup();
     const ada = await signIn();
     idp.isAway = true;
     renewals.start([ada.cookie], seen(ada));
     await renewals.settle();
     idp.isAway = false;
-    expect(await renewals.finish([ada.cookie], seen(ada))).toBeUndefined();
+    expect(await passUntil(timers, renewals.finish([ada.cookie], seen(ada)))).toBeUndefined();
     expect(await sessions.find(ada.cookie)).toMatchObject({ generation: 2 });
     // It is put off no longer, since that has succeeded.
     renewals.start([ada.cookie], seen(ada, 2));
@@ -403,6 +417,53 @@ describe('settle', () => {
     expect(state.isSettled).toBe(false);
     await timers.advance(1);
     await settling;
+    expect(await sessions.find(ada.cookie)).toMatchObject({ generation: 2 });
+  });
+});
+
+describe('stop', () => {
+  it('has nothing sent any more, in the background or for a request; the session is as it was', async () => {
+    const { renewals, signIn, idp, sessions, store, timers, changed, lines } = setup();
+    const ada = await signIn();
+    renewals.stop();
+    renewals.start([ada.cookie], seen(ada));
+    await renewals.settle();
+    expect(await passUntil(timers, renewals.finish([ada.cookie], seen(ada)))).toBe(1);
+    expect([idp.asked, changed, lines]).toEqual([[], [], []]);
+    expect(await sessions.find(ada.cookie)).toEqual(ada.session);
+    // Another process may go on at once.
+    expect(await store.lease(ada.id, 'next', 1_000)).toBe(true);
+  });
+
+  it('lets what was sent come to its end', async () => {
+    const { renewals, signIn, idp, sessions, takeTime, timers } = setup();
+    const ada = await signIn();
+    takeTime(5_000);
+    renewals.start([ada.cookie], seen(ada));
+    await settled();
+    renewals.stop();
+    await passUntil(timers, renewals.settle());
+    expect(idp.asked).toHaveLength(1);
+    expect(await sessions.find(ada.cookie)).toMatchObject({ generation: 2 });
+  });
+
+  it('has what waits for another process leave, whose renewal is not disturbed', async () => {
+    const { renewals, signIn, idp, sessions, createProcess, timers, clock, ...bench } = setup();
+    const ada = await signIn();
+    const release = holdAnswer({ idp });
+    const other = createProcess().renew(ada);
+    await settled();
+    renewals.start([ada.cookie], seen(ada));
+    await settled();
+    await timers.advance(1_000);
+    const before = clock.now();
+    renewals.stop();
+    await passUntil(timers, renewals.settle());
+    expect(clock.now() - before).toBeLessThanOrEqual(200);
+    expect(bench.changed).toEqual([]);
+    release();
+    await passUntil(timers, other);
+    expect(idp.asked).toHaveLength(1);
     expect(await sessions.find(ada.cookie)).toMatchObject({ generation: 2 });
   });
 });

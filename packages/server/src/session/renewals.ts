@@ -66,6 +66,7 @@ export class Renewals {
         const outcome = await Promise.race([this.#join(values, seen), timeUp]);
         if (outcome === undefined) return 1;
         if (outcome.kind !== 'postponed') return undefined;
+        if (this.#isStopping) return 1;
         const { retryAfterMs, cause } = outcome;
         // Asking again helps against a full budget, not against an IdP that is away.
         if (cause !== undefined || now() + retryAfterMs >= endsAt)

@@ -96,6 +96,29 @@ export function testSessionsOfOwners(
         expect(told).not.toContain(4);
       }));
 
+    it('ends those of a principal that belong to no known session at the IdP, and sign-ins that bring none', () =>
+      withStores(async (one, other) => {
+        await one.create(createStoredSession(1), undefined);
+        await one.create(createStoredSession(2, { sidKey: SID }), undefined);
+        await one.create(createStoredSession(3, { principalKey: GRACE }), undefined);
+        const unlinked: SessionOwner = { kind: 'principal_without_sid', key: ADA };
+        expect(await other.revokeAll(unlinked, ALL_SO_FAR, 'session_revoked')).toEqual([1]);
+        await one.create(createStoredSession(4), undefined);
+        await one.create(createStoredSession(5, { sidKey: SID }), undefined);
+        await one.create(createStoredSession(6, { signInAt: NOON + 1 }), undefined);
+        expect(await readIds(other, [1, 2, 3, 4, 5, 6])).toEqual([2, 3, 5, 6]);
+      }));
+
+    it('ends more than one part of them', () =>
+      withStores(async (one, other) => {
+        const ids = Array.from({ length: 450 }, (_, index) => index + 1);
+        await Promise.all(ids.map((id) => one.create(createStoredSession(id), undefined)));
+        await one.create(createStoredSession(1_000, { principalKey: GRACE }), undefined);
+        const ended = await other.revokeAll(PRINCIPAL, ALL_SO_FAR, 'session_revoked');
+        expect(sorted(ended)).toEqual(ids);
+        expect(await readIds(one, [1, 450, 1_000])).toEqual([1_000]);
+      }));
+
     it('keeps principals and sessions at the IdP apart, also where their keys are the same bytes', () =>
       withStores(async (one) => {
         await one.create(createStoredSession(1, { principalKey: SID }), undefined);

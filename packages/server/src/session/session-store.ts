@@ -43,10 +43,13 @@ export type EndReason =
   /** A renewal was sent and its answer lost, so that its refresh token is spent. */
   | 'renewal_lost';
 
-/** Whose sessions are meant: those of a principal, or those of one session at the IdP. */
+/**
+ * Whose sessions are meant: those of a principal, those of one session at the IdP, or those of a principal
+ * of which nobody knows to which session at the IdP they belong.
+ */
 export interface SessionOwner {
-  readonly kind: 'principal' | 'sid';
-  /** {@link StoredSession.principalKey} or {@link StoredSession.sidKey}. */
+  readonly kind: 'principal' | 'sid' | 'principal_without_sid';
+  /** {@link StoredSession.sidKey} for `sid`, else {@link StoredSession.principalKey}. */
   readonly key: Uint8Array;
 }
 

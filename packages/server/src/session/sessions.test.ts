@@ -6,6 +6,7 @@ import { createRingKey, openRing, RingInMemory } from '../testing/ring.ts';
 import { createTemporaryFolder } from '../testing/temporary-folder.ts';
 import { createLocalSessionStore } from './local-session-store.ts';
 import { parseSessionHandle } from './session-cookie.ts';
+import { ownerOfPrincipal } from './session-record.ts';
 import type { SessionStore } from './session-store.ts';
 import { type NewSession, Sessions } from './sessions.ts';
 import { planValidation } from './validation.ts';
@@ -133,7 +134,7 @@ describe('begin', () => {
   it('begins nothing when it cannot tell which session it replaces', async () => {
     let isCreated = false;
     const { sessions } = setup({
-      read: async () => Promise.reject(new Error('down')),
+      read: async () => (isCreated ? undefined : Promise.reject(new Error('down'))),
       create: async () => {
         isCreated = true;
         return true;
@@ -144,6 +145,42 @@ describe('begin', () => {
     expect(isCreated).toBe(false);
     await sessions.begin(ADA_SIGNS_IN, []);
     expect(isCreated).toBe(true);
+  });
+
+  it('says which sessions ended in its favour, and whether it stands itself', async () => {
+    const { sessions, store, clock } = setup();
+    const first = await sessions.begin(ADA_SIGNS_IN, []);
+    expect(first).toMatchObject({ replaced: undefined, isRevoked: false });
+    const second = await sessions.begin(ADA_SIGNS_IN, [first.cookieValue]);
+    expect(second).toMatchObject({ replaced: first.session.id, isRevoked: false });
+    const reach = { sessionsUpTo: 0, signInsUpTo: clock.now() };
+    await store.revokeAll(ownerOfPrincipal(ADA_SIGNS_IN.principal), reach, 'session_revoked');
+    expect(await sessions.begin(ADA_SIGNS_IN, [])).toMatchObject({ isRevoked: true });
+    const later = { ...ADA_SIGNS_IN, signInAt: clock.now() + 1 };
+    expect(await sessions.begin(later, [])).toMatchObject({ isRevoked: false });
+  });
+
+  it('keeps two hundred sessions of one person, and ends the one used least recently beyond', async () => {
+    const { sessions, clock } = setup();
+    const begun: Awaited<ReturnType<typeof sessions.begin>>[] = [];
+    for (let count = 0; count < 200; count += 1) {
+      clock.advance(1);
+      begun.push(await sessions.begin(ADA_SIGNS_IN, []));
+    }
+    expect(begun.flatMap(({ surplus }) => surplus)).toEqual([]);
+    const [oldest, next] = begun;
+    clock.advance(60_000);
+    await sessions.noteUse(oldest?.session.id ?? 0, clock.now());
+    const beyond = await sessions.begin(ADA_SIGNS_IN, []);
+    expect(beyond.surplus).toEqual([next?.session.id]);
+    expect(await sessions.find(next?.cookieValue ?? '')).toBe('session_revoked');
+    expect(await sessions.find(oldest?.cookieValue ?? '')).toMatchObject({
+      id: oldest?.session.id,
+    });
+    const grace = { ...ADA_SIGNS_IN.principal, subject: 'grace' };
+    expect(await sessions.begin({ ...ADA_SIGNS_IN, principal: grace }, [])).toMatchObject({
+      surplus: [],
+    });
   });
 });
 

@@ -63,6 +63,10 @@ export interface BegunSession {
   readonly maxAgeSeconds: number;
   /** The session that ended in its favour. */
   readonly replaced: number | undefined;
+  /** The least used of a person with too many, ended as well. */
+  readonly surplus: readonly number[];
+  /** Whether it ended as it was created: its owner was revoked while the person signed in. */
+  readonly isRevoked: boolean;
 }
 
 /** A session with what only the holder of its cookie can open. */
@@ -75,6 +79,8 @@ export interface OpenedSession {
 /** A stored browser name is for a person to recognise; longer ones only cost space. */
 const BROWSER_MAX_LENGTH = 200;
 const ID_ATTEMPTS = 5;
+/** Sessions of one principal at a time. */
+const PER_PRINCIPAL_MAX = 200;
 /** More cookies of one name than any honest browser sends. */
 const SHOWN_MAX = 4;
 
@@ -137,6 +143,8 @@ export class Sessions {
           cookieValue: formatSessionHandle(handle),
           maxAgeSeconds: this.maxAgeSeconds(session),
           replaced: replaces,
+          surplus: await this.#endTooMany(stored.principalKey),
+          isRevoked: (await this.#store.read(handle.id)) === undefined,
         };
       }
       // 48 random bits met an existing session: draw again. More than once in a row is no accident.
@@ -213,6 +221,17 @@ export class Sessions {
   /** Seconds until a session ends if it is not used again, for the cookie's Max-Age. */
   maxAgeSeconds(session: Pick<Session, 'lastUsedAt' | 'idleMs' | 'absoluteEnd'>): number {
     return Math.max(0, Math.ceil((sessionEnd(session) - this.#now()) / 1_000));
+  }
+
+  /** No person has so many browsers; listing and ending the sessions of a principal stays cheap by it. */
+  async #endTooMany(principalKey: Uint8Array): Promise<readonly number[]> {
+    const own = await this.#store.listByPrincipal(principalKey, PER_PRINCIPAL_MAX + SHOWN_MAX);
+    const leastUsed = own
+      .toSorted((one, other) => other.lastUsedAt - one.lastUsedAt)
+      .slice(PER_PRINCIPAL_MAX)
+      .map(({ id }) => id);
+    for (const id of leastUsed) await this.#store.revoke(id, 'session_revoked');
+    return leastUsed;
   }
 
   async #findOwnId(cookieValues: readonly string[]): Promise<number | undefined> {

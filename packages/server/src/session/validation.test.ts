@@ -26,6 +26,14 @@ describe('planValidation', () => {
     );
   });
 
+  it('asks no sooner for an access token that lives no time at all than for one of half a minute', () => {
+    const shortest = planValidation(LIMITS, NOW, 1, true, 30_000);
+    for (const life of [0, 1, 29_999])
+      expect(planValidation(LIMITS, NOW, 1, true, life)).toEqual(shortest);
+    expect(shortest.revalidateAt).toBeGreaterThanOrEqual(NOW + 21_000);
+    expect(planValidation(LIMITS, NOW, 1, true, 30_100)).not.toEqual(shortest);
+  });
+
   it('spreads sessions that began together', () => {
     const places = new Set(
       Array.from({ length: 100 }, (_, id) =>

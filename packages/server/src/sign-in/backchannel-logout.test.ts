@@ -84,6 +84,7 @@ async function expectRefused(response: Response, body: unknown): Promise<void> {
   expect(response.status).toBe(400);
   expect(response.headers.get('cache-control')).toBe('no-store');
   expect(response.headers.get('content-type')).toBe('application/json');
+  expect(response.headers.get('x-content-type-options')).toBe('nosniff');
   expect(response.headers.has('retry-after')).toBe(false);
   expect(await response.json()).toEqual(body);
 }
@@ -154,6 +155,30 @@ describe('POST /auth/backchannel-logout', () => {
     expect([response.status, response.headers.get('retry-after')]).toEqual([400, '5']);
     expect([ended.length, claimed.size]).toEqual([0, 0]);
     expect(log).toEqual([expect.stringContaining('idp_unreachable')]);
+  });
+
+  it('section 2.8: a token whose key may be a new one is 400 that may be tried again, and counts as an invalid one', async () => {
+    const { send, ended, claimed, log } = setup({
+      relyingParty: {
+        verifyLogoutToken: async () => refuse({ reason: 'key_pending', retryAfterSeconds: 17 }),
+      },
+    });
+    for (let turn = 0; turn < 3; turn += 1) {
+      const response = await send('logout_token=new');
+      expect([response.status, response.headers.get('retry-after')]).toEqual([400, '17']);
+      expect(await response.json()).toEqual({
+        error: 'temporarily_unavailable',
+        error_description: 'The logout could not be carried out',
+      });
+    }
+    expect((await send('logout_token=new')).status).toBe(429);
+    expect([ended.length, claimed.size]).toEqual([0, 0]);
+    // Anybody can send one: no error of ours.
+    expect(new Set(log)).toEqual(
+      new Set([
+        `info backchannel_logout_refused ${JSON.stringify({ check: 'key_pending', requestId: 'request-0001' })}`,
+      ]),
+    );
   });
 
   it('refuses a token that does not pass a check, names the check in the log alone, and uses up nothing', async () => {

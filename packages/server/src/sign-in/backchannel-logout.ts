@@ -74,6 +74,8 @@ export function createBackchannelLogout(
     switch (verified.error.reason) {
       case 'token_invalid':
         return invalid(request, verified.error.check, TEXTS.token);
+      case 'key_pending':
+        return later(request, verified.error.reason, verified.error.retryAfterSeconds);
       case 'idp_unreachable':
         return failed(request, verified.error.reason);
     }
@@ -112,9 +114,19 @@ export function createBackchannelLogout(
   }
 
   function invalid(request: BackchannelRequest, check: string, text: string): Response {
+    noteRefused(request, check);
+    return answerError(400, 'invalid_request', text);
+  }
+
+  /** Most likely forged, so that it counts and is logged as such; the IdP's own may be sent again. */
+  function later(request: BackchannelRequest, check: string, afterSeconds: number): Response {
+    noteRefused(request, check);
+    return answerError(400, 'temporarily_unavailable', TEXTS.failed, afterSeconds);
+  }
+
+  function noteRefused(request: BackchannelRequest, check: string): void {
     if (countsAddresses) rateLimit(turnKey(request));
     log('info', 'backchannel_logout_refused', { check, requestId: request.requestId });
-    return answerError(400, 'invalid_request', text);
   }
 
   /** Nothing is promised to have ended. An outage is a 400 here, unlike anywhere else. */
@@ -133,6 +145,7 @@ const TEXTS = {
 } as const;
 
 const NO_STORE = { 'cache-control': 'no-store', 'x-accel-expires': '0' } as const;
+const JSON_HEADERS = { ...NO_STORE, 'x-content-type-options': 'nosniff' } as const;
 
 function turnKey({ address }: BackchannelRequest): string {
   return `backchannel ${addressBlock(address)}`;
@@ -146,7 +159,7 @@ function answerError(
 ): Response {
   const response = Response.json(
     { error, error_description: description },
-    { status, headers: NO_STORE },
+    { status, headers: JSON_HEADERS },
   );
   if (retryAfterSeconds !== undefined)
     response.headers.set('retry-after', String(retryAfterSeconds));

@@ -124,12 +124,31 @@ export function createCallback(
       },
       shown,
     );
+    const { requestId } = request;
     if (begun.replaced !== undefined) {
+      const { replaced: session } = begun;
+      log('audit', 'session_ended', { reason: 'session_replaced', session, requestId });
+    }
+    for (const session of begun.surplus)
       log('audit', 'session_ended', {
-        reason: 'session_replaced',
-        session: begun.replaced,
-        requestId: request.requestId,
+        reason: 'session_revoked',
+        by: 'surplus',
+        session,
+        requestId,
       });
+    if (begun.isRevoked) {
+      // Going on would lead straight back to the IdP, and round again for as long as the revocation reaches.
+      log('audit', 'sign_in_refused', {
+        reason: 'session_revoked',
+        issuer: principal.issuer,
+        subject: principal.subject,
+        requestId,
+      });
+      return showFailure(
+        'sign_in_revoked',
+        { requestId, retryUrl: retryUrl(target) },
+        { setCookies },
+      );
     }
     log('audit', 'session_begun', {
       issuer: principal.issuer,

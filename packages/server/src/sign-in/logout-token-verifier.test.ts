@@ -18,6 +18,7 @@ const EC_KEY = createSigningKey('ES256', 'ec');
 const FOREIGN = createSigningKey('RS256', 'rsa');
 const UNKNOWN = createSigningKey('RS256', 'unknown');
 const METADATA: PublishedIdp = { issuer: ISSUER, jwks_uri: `${ISSUER}/jwks` };
+const COOL_DOWN_MS = 30_000;
 const UNREACHABLE = { ok: false, error: { reason: 'idp_unreachable' } };
 
 function setup(metadata: PublishedIdp = METADATA) {
@@ -56,6 +57,10 @@ function setup(metadata: PublishedIdp = METADATA) {
 }
 
 const refusedFor = (check: string) => ({ ok: false, error: { reason: 'token_invalid', check } });
+const pendingFor = (retryAfterSeconds: number) => ({
+  ok: false,
+  error: { reason: 'key_pending', retryAfterSeconds },
+});
 
 describe('createLogoutTokenVerifier', () => {
   it('accepts a token that the IdP signed, and gives what it says', async () => {
@@ -67,9 +72,36 @@ describe('createLogoutTokenVerifier', () => {
   });
 
   it('refuses a token of another key under the same id, and one of a key that is not published', async () => {
-    const { verifier, forge } = setup();
+    const { verifier, forge, clock } = setup();
     expect(await verifier.verify(forge(FOREIGN))).toEqual(refusedFor('signature'));
+    clock.advance(COOL_DOWN_MS);
     expect(await verifier.verify(forge(UNKNOWN))).toEqual(refusedFor('unknown_key'));
+  });
+
+  it('leaves a token of a key that is not known open while the IdP is not asked again, and says until when', async () => {
+    const { verifier, forge, issuers, clock } = setup();
+    await verifier.verify(forge(KEY));
+    clock.advance(COOL_DOWN_MS);
+    // Forged, at the very moment at which it has the keys fetched.
+    expect(await verifier.verify(forge(UNKNOWN))).toEqual(refusedFor('unknown_key'));
+    issuers.keys.set(ISSUER, [NEW_KEY.jwk]);
+    expect(await verifier.verify(forge(NEW_KEY))).toEqual(pendingFor(30));
+    clock.advance(20_500);
+    expect(await verifier.verify(forge(NEW_KEY))).toEqual(pendingFor(10));
+    expect(await verifier.verify(forge(UNKNOWN))).toEqual(pendingFor(10));
+    expect(issuers.keyRequests).toBe(2);
+    clock.advance(9_500);
+    expect((await verifier.verify(forge(NEW_KEY))).ok).toBe(true);
+    expect(issuers.keyRequests).toBe(3);
+  });
+
+  it('leaves open nothing but the key: a bad signature and other checks are refused in the cool-down too', async () => {
+    const { verifier, forge } = setup();
+    await verifier.verify(forge(KEY));
+    expect(await verifier.verify(forge(FOREIGN))).toEqual(refusedFor('signature'));
+    expect(await verifier.verify(forge(UNKNOWN, { typ: 'at+jwt' }))).toEqual(refusedFor('typ'));
+    expect(await verifier.verify(forge(UNKNOWN, { alg: 'none' }))).toEqual(refusedFor('alg'));
+    expect(await verifier.verify(forge(UNKNOWN, { alg: 'ES256' }))).toEqual(refusedFor('alg'));
   });
 
   it('refuses for its claims what is not for us, and asks the IdP for nothing', async () => {
@@ -110,7 +142,7 @@ describe('createLogoutTokenVerifier', () => {
       ...METADATA,
       id_token_signing_alg_values_supported: offered,
     });
-    expect(await verifier.verify(forge(KEY, { alg }))).toEqual(refusedFor('unknown_key'));
+    expect(await verifier.verify(forge(KEY, { alg }))).toEqual(refusedFor('alg'));
   });
 
   it('accepts a token of a new key after a rotation, and fetches for it once', async () => {
@@ -121,6 +153,7 @@ describe('createLogoutTokenVerifier', () => {
     expect((await verifier.verify(forge(NEW_KEY))).ok).toBe(true);
     expect((await verifier.verify(forge(NEW_KEY))).ok).toBe(true);
     expect(issuers.keyRequests).toBe(2);
+    clock.advance(COOL_DOWN_MS);
     expect(await verifier.verify(forge(KEY))).toEqual(refusedFor('unknown_key'));
   });
 
@@ -158,10 +191,13 @@ describe('createLogoutTokenVerifier', () => {
   });
 
   it('forgets a withdrawn key within ten minutes', async () => {
-    const { verifier, forge, issuers, timers } = setup();
+    const { verifier, forge, issuers, timers, clock } = setup();
     await verifier.verify(forge(KEY));
     issuers.keys.set(ISSUER, [NEW_KEY.jwk]);
     await timers.advance(600_000);
+    // Refused either way; for good as soon as the IdP can be asked once more.
+    expect(await verifier.verify(forge(KEY))).toEqual(pendingFor(30));
+    clock.advance(COOL_DOWN_MS);
     expect(await verifier.verify(forge(KEY))).toEqual(refusedFor('unknown_key'));
   });
 

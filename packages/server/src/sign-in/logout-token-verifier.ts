@@ -9,6 +9,7 @@ import { IssuerKeys } from '../bearer/issuer-keys.ts';
 import type { IssuerFetch } from '../bearer/issuer-metadata.ts';
 import { parseJwt } from '../bearer/jwt.ts';
 import { verifyJwtSignature } from '../bearer/jwt-signature.ts';
+import { isSignatureAlgorithm } from '../bearer/signature.ts';
 import type { Schedule } from '../issuer/idp-metadata.ts';
 import { type LogoutToken, validateLogoutToken } from './logout-token.ts';
 import type { LogoutTokenRefusal } from './relying-party.ts';
@@ -48,7 +49,9 @@ const DEFAULT_ALGORITHMS: readonly string[] = ['RS256'];
  *
  * The algorithms are those that the IdP offers for id_tokens, as far as they are asymmetric. Whatever
  * costs nothing is checked before the signature; forged tokens make the IdP be asked once per
- * cool-down, for the metadata that is missing and for a key that is not known together.
+ * cool-down, for the metadata that is missing and for a key that is not known together. Within it a key
+ * that is not known decides nothing: whoever forges a token just before the IdP takes a new key into use
+ * would otherwise have the IdP's own tokens refused for good.
  */
 export function createLogoutTokenVerifier(
   options: LogoutTokenVerifierOptions,
@@ -69,6 +72,8 @@ export function createLogoutTokenVerifier(
     async verify(token) {
       const parsed = parseJwt(token);
       if (!parsed.ok) return invalid(parsed.error);
+      if (!isSignatureAlgorithm(parsed.value.algorithm)) return invalid('alg');
+      const { coolDownMs } = keys;
       if (current() === undefined) await keys.renew();
       const idp = current();
       if (idp === undefined) return refuse({ reason: 'idp_unreachable' });
@@ -83,6 +88,7 @@ export function createLogoutTokenVerifier(
         case 'undecided':
           return refuse({ reason: 'idp_unreachable' });
         case 'unknown_key':
+          return coolDownMs > 0 ? pending(coolDownMs) : invalid(result);
         case 'signature':
           return invalid(result);
       }
@@ -96,6 +102,10 @@ function algorithmsOf({
   id_token_signing_alg_values_supported: offered,
 }: PublishedIdp): readonly string[] {
   return Array.isArray(offered) ? (offered as readonly string[]) : DEFAULT_ALGORITHMS;
+}
+
+function pending(coolDownMs: number): Result<never, LogoutTokenRefusal> {
+  return refuse({ reason: 'key_pending', retryAfterSeconds: Math.ceil(coolDownMs / 1_000) });
 }
 
 function invalid(check: string): Result<never, LogoutTokenRefusal> {

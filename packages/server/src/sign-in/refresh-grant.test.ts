@@ -58,10 +58,11 @@ async function setup(metadata: Readonly<Record<string, unknown>> = {}) {
   return { idp, failures, network, relyingParty, earlier, refresh, accepted, pathsAsked };
 }
 
-const unverified = (check: unknown, refreshToken = 'refresh-token-2', isOutage = false) => ({
+const unverified = (check: unknown, refreshToken = 'refresh-token-2') => ({
   ok: false,
-  error: { reason: 'unverified', check, refreshToken, isOutage },
+  error: { reason: 'unverified', check, refreshToken },
 });
+const REJECTED = { ok: false, error: { reason: 'rejected', cause: expect.any(Error) } };
 const UNAVAILABLE = { ok: false, error: { reason: 'unavailable', cause: expect.anything() } };
 
 describe('a refresh that the IdP grants', () => {
@@ -84,6 +85,7 @@ describe('a refresh that the IdP grants', () => {
           name: 'Ada King',
           groups: ['engineers'],
         },
+        isPartial: false,
         accessTokenLifeMs: 300_000,
       },
     });
@@ -165,21 +167,38 @@ describe('userinfo', () => {
     ['is too large', answerWith(200, { sub: 'ada-subject', more: 'x'.repeat(1_100_000) })],
     ['names somebody else', answerWith(200, { sub: 'grace-subject', groups: ['admins'] })],
     ['names nobody', answerWith(200, { groups: ['admins'] })],
-  ])('that %s brings no claims, is told of, and does not stop the renewal', async (_, answer) => {
-    const { idp, failures, accepted } = await setup();
-    idp.answers.set('/userinfo', answer);
-    expect(await accepted()).toMatchObject({
-      tokens: { refreshToken: 'refresh-token-2' },
-      claims: undefined,
-      accessTokenLifeMs: 300_000,
-    });
-    expect(failures).toHaveLength(1);
-    expect(describeFailure(failures[0])).not.toContain('token-');
+  ])(
+    'that %s leaves the claims of the verified id_token as a part, is told of, and does not stop the renewal',
+    async (_, answer) => {
+      const { idp, failures, accepted } = await setup();
+      idp.answers.set('/userinfo', answer);
+      const { tokens, claims, isPartial, accessTokenLifeMs } = await accepted();
+      expect(claims).toEqual({
+        ...{ iss: idp.issuer, sub: 'ada-subject', aud: WEB_CLIENT },
+        ...{ iat: SECONDS, exp: SECONDS + 600, name: 'Ada King' },
+      });
+      expect([isPartial, tokens.refreshToken, accessTokenLifeMs]).toEqual([
+        true,
+        'refresh-token-2',
+        300_000,
+      ]);
+      expect(failures).toHaveLength(1);
+      expect(describeFailure(failures[0])).not.toContain('token-');
+    },
+  );
+
+  it('that cannot be had leaves no claims at all beside an answer without an id_token', async () => {
+    const { idp, earlier, accepted } = await setup();
+    idp.granted = { id_token: undefined };
+    idp.answers.set('/userinfo', answerWith(503, 'busy'));
+    expect(await accepted()).toMatchObject({ tokens: { idToken: earlier }, isPartial: true });
+    expect((await accepted()).claims).toEqual({});
   });
 
   it('is not asked where the IdP has none: the id_token’s claims are all there are', async () => {
     const { accepted, pathsAsked, failures } = await setup({ userinfo_endpoint: undefined });
-    const { claims } = await accepted();
+    const { claims, isPartial } = await accepted();
+    expect(isPartial).toBe(false);
     expect(claims).toMatchObject({ name: 'Ada King' });
     expect(claims).not.toHaveProperty('groups');
     expect(pathsAsked()).not.toContain('/userinfo');
@@ -270,8 +289,7 @@ describe('an id_token that does not pass is unverified, and the new refresh toke
   it('for keys that cannot be had now', async () => {
     const { idp, refresh } = await setup();
     idp.answers.set('/jwks', answerWith(503, 'busy'));
-    // Nothing is said of the session by that, so it ends nothing.
-    expect(await refresh()).toEqual(unverified(expect.any(String), 'refresh-token-2', true));
+    expect(await refresh()).toEqual(unverified(expect.any(String)));
   });
 
   it('for a life of the access token that is none', async () => {
@@ -331,8 +349,7 @@ describe('an IdP that refuses', () => {
     'login_required',
     'account_selection_required',
     'consent_required',
-    'unauthorized_client',
-    'unsupported_grant_type',
+    'access_denied',
   ])('with %s does not stand by the session any more', async (code) => {
     const { idp, refresh } = await setup();
     idp.answers.set('/token', answerWith(400, { error: code, error_description: 'no' }));
@@ -340,16 +357,26 @@ describe('an IdP that refuses', () => {
   });
 
   it.each([
-    ['the client', 401, { error: 'invalid_client' }, {}],
+    ['the client', 401, 'invalid_client'],
+    ['the client for the grant', 400, 'unauthorized_client'],
+    ['the grant', 400, 'unsupported_grant_type'],
+    ['the request', 400, 'invalid_request'],
+    ['the scope', 400, 'invalid_scope'],
+    ['for now', 400, 'temporarily_unavailable'],
+    ['with a code of its own', 400, 'out_of_luck'],
+  ])('%s says nothing of the session, and is there all the same', async (_, status, error) => {
+    const { idp, refresh } = await setup();
+    idp.answers.set('/token', answerWith(status, { error }));
+    expect(await refresh()).toEqual(REJECTED);
+  });
+
+  it.each([
     [
       'the client, by a challenge',
       401,
       { error: 'invalid_client' },
       { 'www-authenticate': 'Basic realm="idp"' },
     ],
-    ['the request', 400, { error: 'invalid_request' }, {}],
-    ['for now', 400, { error: 'temporarily_unavailable' }, {}],
-    ['with a code of its own', 400, { error: 'out_of_luck' }, {}],
     ['with no code', 400, {}, {}],
     ['with a code that is none', 400, { error: ['invalid_grant'] }, {}],
   ])('%s says nothing of the session', async (_, status, body, headers) => {
@@ -366,7 +393,6 @@ describe('an IdP that cannot answer says nothing of the session', () => {
       const { idp, refresh } = await setup();
       idp.answers.set('/token', answerWith(status, 'busy', { 'content-type': 'text/html' }));
       expect(await refresh()).toEqual(UNAVAILABLE);
-      if (status < 500) return;
       idp.answers.set('/token', answerWith(status, { error: 'invalid_grant' }));
       expect(await refresh()).toEqual(UNAVAILABLE);
     },
@@ -452,7 +478,10 @@ describe('whatever the token endpoint answers', () => {
           expect(answer).toMatchObject({ access_token: refreshed.value.tokens.accessToken });
           expect(answer).not.toHaveProperty('id_token');
           expect(refreshed.value.claims).toMatchObject({ iss: idp.issuer, sub: 'ada-subject' });
-        } else expect(['refused', 'unavailable', 'unverified']).toContain(refreshed.error.reason);
+        } else
+          expect(['refused', 'rejected', 'unavailable', 'unverified']).toContain(
+            refreshed.error.reason,
+          );
       }),
       { numRuns: RUNS },
     );

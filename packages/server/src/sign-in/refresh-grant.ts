@@ -192,7 +192,8 @@ function toRefusal(
       refreshToken: refreshToken ?? sent,
     };
   }
-  if (error instanceof oidc.ResponseBodyError) {
+  // Too many requests (RFC 6585 section 4) says nothing of this one, whatever stands in the body.
+  if (error instanceof oidc.ResponseBodyError && error.status !== 429) {
     return FINAL_ERRORS.has(error.error)
       ? { reason: 'refused', code: error.error }
       : { reason: 'rejected', cause: error };

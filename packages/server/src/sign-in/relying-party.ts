@@ -48,6 +48,8 @@ export type ExchangeRefusal =
 export type LogoutTokenRefusal =
   /** It did not pass a check; `check` is for the log and holds no token. */
   | { readonly reason: 'token_invalid'; readonly check: string }
+  /** Its key is none of those known, and the IdP was asked so lately that it may have a new one since. */
+  | { readonly reason: 'key_pending'; readonly retryAfterSeconds: number }
   /** Nobody can tell: metadata or keys are not there and could not be had now. */
   | { readonly reason: 'idp_unreachable' };
 

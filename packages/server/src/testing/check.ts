@@ -55,7 +55,7 @@ export interface CheckUnderTest {
   readonly check: Check;
   /** Asks with this session cookie, or with none. */
   ask(cookie: string | undefined, more?: Partial<CheckRequest>): Promise<Verdict>;
-  /** Signs Ada in. */
+  /** Signs Ada in, in another process. */
   signIn(signedIn?: Partial<NewSession>): Promise<{ readonly id: number; readonly cookie: string }>;
 }
 
@@ -86,6 +86,8 @@ export function createCheckUnderTest(
     elsewhere.close();
   });
   const sessions = new Sessions({ store, ring, now: clock.now, lifetimes });
+  // Reads of the check's store are those of checks alone.
+  const begunElsewhere = new Sessions({ store: elsewhere, ring, now: clock.now, lifetimes });
   const rules: { current: AccessRules } = { current: OPEN_RULES };
   const outages: unknown[] = [];
   const sessionDependencies: SessionVerifierDependencies = {
@@ -131,7 +133,7 @@ export function createCheckUnderTest(
     ask: async (cookie, more = {}) =>
       check(toRequest(cookie === undefined ? {} : { cookie: `${COOKIE}=${cookie}` }, more)),
     signIn: async (signedIn = {}) => {
-      const begun = await sessions.begin({ ...ADA_SIGNS_IN, ...signedIn }, []);
+      const begun = await begunElsewhere.begin({ ...ADA_SIGNS_IN, ...signedIn }, []);
       return { id: begun.session.id, cookie: begun.cookieValue };
     },
   };

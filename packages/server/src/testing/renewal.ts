@@ -115,6 +115,8 @@ export interface RenewingProcess {
   /** Requests that were announced, by their session. */
   readonly sent: Session[];
   renew(signedIn: SignedIn, generation?: number): Promise<RenewalOutcome>;
+  /** Nothing is sent from now on. */
+  stop(): void;
   /** Has its timers stand still from now on, as those of a process that was killed or sleeps. */
   freeze(): void;
   /** Fires the timers that became due meanwhile, and goes on. */
@@ -123,7 +125,10 @@ export interface RenewingProcess {
 
 /** Everything that is shared by the processes. */
 export interface RenewalBench {
+  /** Of the timers, and what leases go by. */
   readonly clock: Clock;
+  /** By how many milliseconds the wall clock of every process has been set since. */
+  readonly wall: { setBy: number };
   /** Of every process. */
   readonly timers: ClockTimers;
   readonly source: RingInMemory;
@@ -148,20 +153,22 @@ export interface RenewalBench {
 /** Creates it for the running test. */
 export function createRenewalBench(): RenewalBench {
   const clock = new Clock();
+  const wall = { setBy: 0 };
+  const now = () => clock.now() + wall.setBy;
   const timers = new ClockTimers(clock);
   const source = new RingInMemory();
   const { ring } = openRing(source, clock);
   const path = join(createTemporaryFolder(), 'sessions.sqlite');
   const open = () => {
-    const store = createLocalSessionStore({ path, now: clock.now, monotonicNow: clock.now });
+    const store = createLocalSessionStore({ path, now, monotonicNow: clock.now });
     onTestFinished(() => store.close());
     return store;
   };
   const store = open();
   const idp = new RefreshTokensInMemory();
-  const sessions = new Sessions({ store, ring, now: clock.now, lifetimes: LIFETIMES });
+  const sessions = new Sessions({ store, ring, now, lifetimes: LIFETIMES });
   return {
-    ...{ clock, timers, source, idp, sessions, store },
+    ...{ clock, wall, timers, source, idp, sessions, store },
 
     async signIn(signedIn = {}) {
       const tokens = { ...TOKENS, refreshToken: idp.issue() };
@@ -180,15 +187,19 @@ export function createRenewalBench(): RenewalBench {
         store: own,
         ring: openRing(source, clock).ring,
         tokens: idp,
-        budget: new RenewalBudget({ now: clock.now, random: () => 0, perSecond: 100, atOnce: 16 }),
+        budget: new RenewalBudget({ now, random: () => 0, perSecond: 100, atOnce: 16 }),
         limits: LIFETIMES,
         keepClaims: (claims) => ({
-          user: { ...ADA, preferredUsername: JSON.stringify(claims['name'] ?? null) },
+          user: {
+            ...ADA,
+            preferredUsername: JSON.stringify(claims['name'] ?? null),
+            additionalClaims: claims['team'] === undefined ? {} : { team: claims['team'] },
+          },
           claims,
         }),
         isStopping: () => stopping.isAsked,
         onSent: (session) => sent.push(session),
-        now: clock.now,
+        now,
         schedule: (afterMs, callback) => {
           const cancel = timers.schedule(afterMs, () => {
             if (frozen.callbacks === undefined) callback();
@@ -202,7 +213,6 @@ export function createRenewalBench(): RenewalBench {
       };
       return {
         ...{ store: own, dependencies, sent },
-        /** Nothing is sent from now on. */
         stop() {
           stopping.isAsked = true;
         },

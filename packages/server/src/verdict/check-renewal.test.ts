@@ -1,5 +1,7 @@
+import { refuse } from '@sallyport/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { RefreshRefusal } from '../session/renewal.ts';
 import { RenewalBudget } from '../session/renewal-budget.ts';
 import { Renewals } from '../session/renewals.ts';
 import { COOKIE, createCheckUnderTest, PUBLIC, toRequest } from '../testing/check.ts';
@@ -111,18 +113,19 @@ describe('a session that is due', () => {
   });
 
   it('is admitted while the IdP is away, as long as it counts, and renewed once it is back', async () => {
-    const { show, signInWith, clock, idp, renewals } = setup();
+    const { show, signInWith, clock, idp, renewals, timers } = setup();
     const { cookie } = await signInWith();
+    const begun = clock.now();
     idp.isAway = true;
     for (let ms = DUE_MS; ms < COUNTS_FOR_MS; ms += 20_000) {
-      clock.set(clock.now() + (ms === DUE_MS ? DUE_MS : 20_000));
+      clock.set(begun + ms);
       expect(await show(cookie), `after ${ms} ms`).toMatchObject({ outcome: 'admitted' });
-      await renewals.settle();
+      await passUntil(timers, renewals.settle());
     }
     idp.isAway = false;
-    clock.advance(19_999);
+    clock.set(begun + COUNTS_FOR_MS - 1);
     expect(await show(cookie)).toMatchObject({ outcome: 'admitted', session: { generation: 1 } });
-    await renewals.settle();
+    await passUntil(timers, renewals.settle());
     expect(await show(cookie)).toMatchObject({ outcome: 'admitted', session: { generation: 2 } });
   });
 });
@@ -187,6 +190,29 @@ describe('a session that counts no longer unasked', () => {
     clock.advance(60_000);
     expect(await show(cookie)).toMatchObject({ outcome: 'admitted', session: { generation: 2 } });
   });
+
+  it.each<readonly [string, RefreshRefusal]>([
+    [
+      'answers what does not pass a check',
+      { reason: 'unverified', check: 'signature', refreshToken: 'refresh-token-1' },
+    ],
+    ['does not take the request', { reason: 'rejected', cause: new Error('invalid_client') }],
+  ])(
+    'stays undecided, never refused, while the IdP %s, and is admitted afterwards',
+    async (_, why) => {
+      const { show, signInWith, clock, idp } = setup();
+      const { cookie } = await signInWith();
+      idp.isRotating = false;
+      idp.deliver = () => refuse(why);
+      clock.advance(COUNTS_FOR_MS);
+      expect(await show(cookie)).toEqual(UNAVAILABLE);
+      clock.advance(3_600_000);
+      expect(await show(cookie)).toEqual(UNAVAILABLE);
+      idp.deliver = (answer) => answer;
+      clock.advance(60_000);
+      expect(await show(cookie)).toMatchObject({ outcome: 'admitted' });
+    },
+  );
 
   it('is undecided while the store is down, in whole or for the renewal alone, and admitted afterwards', async () => {
     const { show, signInWith, clock, store } = setup();
@@ -253,6 +279,18 @@ describe('two cookies of one name', () => {
       });
       expect(idp.asked).toHaveLength(1);
     }
+  });
+
+  it('wait for the IdP by the overdue one, wherever it stands, when the other is no session', async () => {
+    const { show, signInWith, clock, idp } = setup();
+    const { cookie } = await signInWith();
+    idp.isAway = true;
+    clock.advance(COUNTS_FOR_MS);
+    for (const values of [
+      [cookie, PLANTED],
+      [PLANTED, cookie],
+    ])
+      expect(await show(...values)).toEqual(UNAVAILABLE);
   });
 
   it('of the same id, one with another secret, have it renewed too', async () => {

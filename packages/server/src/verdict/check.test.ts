@@ -211,6 +211,8 @@ describe('noting a use', () => {
     await ask(cookie);
     clock.advance(60_000);
     await ask(cookie);
+    // Nobody waits for the note.
+    await settled();
     expect((await elsewhere.read(id))?.lastUsedAt).toBe(clock.now());
   });
 
