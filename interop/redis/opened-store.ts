@@ -10,7 +10,7 @@ import type { LogFields } from '../../packages/server/src/observe/log.ts';
 import {
   openRedisSessionStore,
   type RedisSessionStoreOptions,
-} from '../../packages/server/src/session/redis-session-store.ts';
+} from '../../packages/server/src/session/redis/redis-session-store.ts';
 import type {
   RevocationReach,
   SessionOwner,

@@ -6,8 +6,8 @@
  */
 
 import { setTimeout as pause } from 'node:timers/promises';
-import type { RedisSessionStoreOptions } from '../../packages/server/src/session/redis-session-store.ts';
-import { openRedisSessionStore } from '../../packages/server/src/session/redis-session-store.ts';
+import type { RedisSessionStoreOptions } from '../../packages/server/src/session/redis/redis-session-store.ts';
+import { openRedisSessionStore } from '../../packages/server/src/session/redis/redis-session-store.ts';
 import type {
   RevocationsSeen,
   SessionStore,

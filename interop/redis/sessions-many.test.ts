@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openRedisSessionStore } from '../../packages/server/src/session/redis-session-store.ts';
+import { openRedisSessionStore } from '../../packages/server/src/session/redis/redis-session-store.ts';
 import type {
   SessionOwner,
   SessionStore,

@@ -34,12 +34,12 @@ export { createKeyRingFile, rotateKeyRingFile } from './session/key-ring-file.ts
 export {
   createLocalSessionStore,
   type LocalSessionStoreOptions,
-} from './session/local-session-store.ts';
+} from './session/local/local-session-store.ts';
 export { type OpenedPage, PrincipalSessions } from './session/principal-sessions.ts';
 export {
   openRedisSessionStore,
   type RedisSessionStoreOptions,
-} from './session/redis-session-store.ts';
+} from './session/redis/redis-session-store.ts';
 export { formatSessionId, parseSessionId } from './session/session-id.ts';
 export { type Session, sessionEnd } from './session/session-record.ts';
 export type { EndReason, SessionStore } from './session/session-store.ts';

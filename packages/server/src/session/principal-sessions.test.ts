@@ -5,7 +5,7 @@ import { ADA, ADA_SIGNS_IN, LIFETIMES } from '../testing/people.ts';
 import { createRingKey, openRing, RingInMemory } from '../testing/ring.ts';
 import { createTemporaryFolder } from '../testing/temporary-folder.ts';
 import { DOWN, WatchedStore } from '../testing/watched-store.ts';
-import { createLocalSessionStore } from './local-session-store.ts';
+import { createLocalSessionStore } from './local/local-session-store.ts';
 import { PrincipalSessions } from './principal-sessions.ts';
 import { type NewSession, Sessions } from './sessions.ts';
 

@@ -7,7 +7,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { accept, type JsonValue, type Principal, type Result, refuse } from '@sallyport/protocol';
 import * as oidc from 'openid-client';
-import type { RefreshedTokens, RefreshRefusal } from '../session/renewal.ts';
+import type { RefreshedTokens, RefreshRefusal } from '../session/renewal/renewal.ts';
 import type { SessionTokens } from '../session/session-record.ts';
 import { findIdTokenProblem } from './id-token-claims.ts';
 

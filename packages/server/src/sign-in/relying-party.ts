@@ -5,7 +5,7 @@
  */
 
 import type { JsonValue, Result } from '@sallyport/protocol';
-import type { RefreshTokens } from '../session/renewal.ts';
+import type { RefreshTokens } from '../session/renewal/renewal.ts';
 import type { SessionTokens } from '../session/session-record.ts';
 import type { LogoutToken } from './logout-token.ts';
 

@@ -7,7 +7,7 @@
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { KeyRing } from '../session/key-ring.ts';
-import { createLocalSessionStore } from '../session/local-session-store.ts';
+import { createLocalSessionStore } from '../session/local/local-session-store.ts';
 import { createCookieSettings } from '../session/session-cookie.ts';
 import type { SessionStore } from '../session/session-store.ts';
 import { type NewSession, type SessionLifetimes, Sessions } from '../session/sessions.ts';

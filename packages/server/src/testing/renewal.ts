@@ -7,7 +7,7 @@
 import { join } from 'node:path';
 import { accept, type JsonValue, type Principal, type Result, refuse } from '@sallyport/protocol';
 import { onTestFinished } from 'vitest';
-import { createLocalSessionStore } from '../session/local-session-store.ts';
+import { createLocalSessionStore } from '../session/local/local-session-store.ts';
 import {
   type RefreshedTokens,
   type RefreshRefusal,
@@ -15,8 +15,8 @@ import {
   type RenewalDependencies,
   type RenewalOutcome,
   renewSession,
-} from '../session/renewal.ts';
-import { RenewalBudget } from '../session/renewal-budget.ts';
+} from '../session/renewal/renewal.ts';
+import { RenewalBudget } from '../session/renewal/renewal-budget.ts';
 import { parseSessionHandle, type SessionHandle } from '../session/session-cookie.ts';
 import {
   openSession,

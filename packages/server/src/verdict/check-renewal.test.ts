@@ -1,9 +1,9 @@
 import { refuse } from '@sallyport/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { RefreshRefusal } from '../session/renewal.ts';
-import { RenewalBudget } from '../session/renewal-budget.ts';
-import { Renewals } from '../session/renewals.ts';
+import type { RefreshRefusal } from '../session/renewal/renewal.ts';
+import { RenewalBudget } from '../session/renewal/renewal-budget.ts';
+import { Renewals } from '../session/renewal/renewals.ts';
 import { COOKIE, createCheckUnderTest, PUBLIC, toRequest } from '../testing/check.ts';
 import { ClockTimers } from '../testing/clock-timers.ts';
 import { ADA, ADA_SIGNS_IN, LIFETIMES, OPEN_RULES, TOKENS } from '../testing/people.ts';

@@ -5,7 +5,7 @@
  */
 
 import { SallyportError } from '@sallyport/protocol';
-import type { Renewals } from '../session/renewals.ts';
+import type { Renewals } from '../session/renewal/renewals.ts';
 import type { CheckRequest } from './check-request.ts';
 import { type Credential, type CredentialSettings, readCredential } from './credential.ts';
 import { isCrossSiteWrite } from './cross-site.ts';

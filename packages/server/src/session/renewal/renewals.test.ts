@@ -1,12 +1,12 @@
 import { refuse, SallyportError } from '@sallyport/protocol';
 import { describe, expect, it } from 'vitest';
-import type { LogFields } from '../observe/log.ts';
-import { settled } from '../testing/clock-timers.ts';
-import { TOKENS } from '../testing/people.ts';
-import { createRenewalBench, holdAnswer, passUntil, type SignedIn } from '../testing/renewal.ts';
+import type { LogFields } from '../../observe/log.ts';
+import { settled } from '../../testing/clock-timers.ts';
+import { TOKENS } from '../../testing/people.ts';
+import { createRenewalBench, holdAnswer, passUntil, type SignedIn } from '../../testing/renewal.ts';
+import { formatSessionHandle } from '../session-cookie.ts';
 import type { RenewalBudget } from './renewal-budget.ts';
 import { Renewals, type RenewalsOptions } from './renewals.ts';
-import { formatSessionHandle } from './session-cookie.ts';
 
 type Line = readonly [level: string, event: string, fields: LogFields | undefined];
 

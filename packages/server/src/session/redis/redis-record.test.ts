@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { StoredSession } from '../session-store.ts';
+import { createStoredSession } from '../session-store-contract.ts';
 import { decodeRecord, encodeRecord } from './redis-record.ts';
-import type { StoredSession } from './session-store.ts';
-import { createStoredSession } from './session-store-contract.ts';
 
 const TIME = fc.integer({ min: 0, max: 2 ** 48 - 1 });
 const bytes = (maxLength: number) => fc.uint8Array({ maxLength });

@@ -1,9 +1,9 @@
 import { refuse, SallyportError } from '@sallyport/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { NOON } from '../testing/clock.ts';
-import { settled } from '../testing/clock-timers.ts';
-import { TOKENS } from '../testing/people.ts';
+import { NOON } from '../../testing/clock.ts';
+import { settled } from '../../testing/clock-timers.ts';
+import { TOKENS } from '../../testing/people.ts';
 import {
   createRenewalBench,
   holdAnswer,
@@ -12,10 +12,10 @@ import {
   type RenewingProcess,
   type SignedIn,
   setupTwo,
-} from '../testing/renewal.ts';
-import { createRingKey } from '../testing/ring.ts';
+} from '../../testing/renewal.ts';
+import { createRingKey } from '../../testing/ring.ts';
+import type { SessionStore } from '../session-store.ts';
 import type { RenewalOutcome } from './renewal.ts';
-import type { SessionStore } from './session-store.ts';
 
 const RUNS = process.env['CI'] === undefined ? 60 : 600;
 const BY_US: RenewalOutcome = { kind: 'renewed', byUs: true };

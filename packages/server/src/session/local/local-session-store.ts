@@ -6,6 +6,7 @@
 
 import type { DatabaseSync } from 'node:sqlite';
 import { SallyportError } from '@sallyport/protocol';
+import type { EndReason, RevocationsSeen, SessionStore, StoredSession } from '../session-store.ts';
 import { openStoreFile } from './local-store-file.ts';
 import {
   type Connection,
@@ -15,7 +16,6 @@ import {
   toStoredSession,
 } from './local-store-statements.ts';
 import { createUpkeep } from './local-store-upkeep.ts';
-import type { EndReason, RevocationsSeen, SessionStore, StoredSession } from './session-store.ts';
 
 /** A write that met another process's is tried again this often: two seconds in all. */
 const BUSY_ATTEMPTS = 250;

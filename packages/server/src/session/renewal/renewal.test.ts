@@ -1,7 +1,7 @@
 import { refuse } from '@sallyport/protocol';
 import { describe, expect, it } from 'vitest';
-import { settled } from '../testing/clock-timers.ts';
-import { ADA, ADA_SIGNS_IN, LIFETIMES, TOKENS } from '../testing/people.ts';
+import { settled } from '../../testing/clock-timers.ts';
+import { ADA, ADA_SIGNS_IN, LIFETIMES, TOKENS } from '../../testing/people.ts';
 import {
   holdAnswer,
   passUntil,
@@ -9,8 +9,8 @@ import {
   type RenewalBench,
   type SignedIn,
   setupTwo,
-} from '../testing/renewal.ts';
-import { createRingKey } from '../testing/ring.ts';
+} from '../../testing/renewal.ts';
+import { createRingKey } from '../../testing/ring.ts';
 import { type RenewalOutcome, renewSession } from './renewal.ts';
 import { planValidation } from './validation.ts';
 

@@ -5,17 +5,17 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Clock, NOON } from '../testing/clock.ts';
-import { ADA, ADA_SIGNS_IN, LIFETIMES, TOKENS } from '../testing/people.ts';
-import { openRing, RingInMemory } from '../testing/ring.ts';
-import { createTemporaryFolder } from '../testing/temporary-folder.ts';
+import { Clock, NOON } from '../../testing/clock.ts';
+import { ADA, ADA_SIGNS_IN, LIFETIMES, TOKENS } from '../../testing/people.ts';
+import { openRing, RingInMemory } from '../../testing/ring.ts';
+import { createTemporaryFolder } from '../../testing/temporary-folder.ts';
+import { seal } from '../seal.ts';
+import { formatSessionHandle, type SessionHandle } from '../session-cookie.ts';
+import { ownerOfPrincipal, ownerOfSid } from '../session-record.ts';
+import type { SessionStore } from '../session-store.ts';
+import { Sessions } from '../sessions.ts';
 import { createLocalSessionStore } from './local-session-store.ts';
 import { openStoreFile } from './local-store-file.ts';
-import { seal } from './seal.ts';
-import { formatSessionHandle, type SessionHandle } from './session-cookie.ts';
-import { ownerOfPrincipal, ownerOfSid } from './session-record.ts';
-import type { SessionStore } from './session-store.ts';
-import { Sessions } from './sessions.ts';
 
 /** The tables of version 1, word for word as its release made them. */
 const VERSION_1 = `

@@ -4,11 +4,11 @@
  * @module
  */
 
+import type { RevocationsSeen } from '../session-store.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { parseIds, type RedisLayout } from './redis-layout.ts';
 import { type RedisReply, toFields, toList } from './redis-reply.ts';
 import { FIND_PLACE, runScript } from './redis-scripts.ts';
-import type { RevocationsSeen } from './session-store.ts';
 
 /** What {@link RevocationLog} needs. */
 export interface RevocationLogOptions {

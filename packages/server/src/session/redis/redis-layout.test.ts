@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { EndReason, SessionOwner } from '../session-store.ts';
 import {
   createRedisLayout,
   parseIds,
@@ -7,7 +8,6 @@ import {
   toIdBytes,
   toReasonDigit,
 } from './redis-layout.ts';
-import type { EndReason, SessionOwner } from './session-store.ts';
 
 const KEY = new Uint8Array(16).fill(7);
 const OWNERS: readonly SessionOwner[] = [

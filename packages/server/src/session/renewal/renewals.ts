@@ -4,14 +4,14 @@
  * @module
  */
 
-import { describeFailure, type Log } from '../observe/log.ts';
+import { describeFailure, type Log } from '../../observe/log.ts';
+import { parseSessionHandle, type SessionHandle } from '../session-cookie.ts';
 import {
   type RenewalDependencies,
   type RenewalOutcome,
   renewSession,
   type SeenSession,
 } from './renewal.ts';
-import { parseSessionHandle, type SessionHandle } from './session-cookie.ts';
 
 /** Dependencies of {@link Renewals}. */
 export interface RenewalsOptions extends Omit<RenewalDependencies, 'isStopping'> {

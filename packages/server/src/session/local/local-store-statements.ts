@@ -5,7 +5,7 @@
  */
 
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import type { SessionOwner, StoredSession } from './session-store.ts';
+import type { SessionOwner, StoredSession } from '../session-store.ts';
 
 const COLUMNS =
   'id, generation, metadata, tokens, last_used_at, absolute_end, idle_ms, principal_key, sid_key, sign_in_at, renewal_sent';

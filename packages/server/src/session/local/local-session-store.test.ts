@@ -10,16 +10,16 @@ import {
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { Clock, NOON } from '../testing/clock.ts';
-import { ADA, ADA_SIGNS_IN, LIFETIMES } from '../testing/people.ts';
-import { openRing, RingInMemory } from '../testing/ring.ts';
-import { createTemporaryFolder } from '../testing/temporary-folder.ts';
+import { Clock, NOON } from '../../testing/clock.ts';
+import { ADA, ADA_SIGNS_IN, LIFETIMES } from '../../testing/people.ts';
+import { openRing, RingInMemory } from '../../testing/ring.ts';
+import { createTemporaryFolder } from '../../testing/temporary-folder.ts';
+import { parseSessionHandle } from '../session-cookie.ts';
+import type { SessionStore } from '../session-store.ts';
+import { createStoredSession, testSessionStore } from '../session-store-contract.ts';
+import { testSessionStoreRenewal } from '../session-store-renewal-contract.ts';
+import { Sessions } from '../sessions.ts';
 import { createLocalSessionStore } from './local-session-store.ts';
-import { parseSessionHandle } from './session-cookie.ts';
-import type { SessionStore } from './session-store.ts';
-import { createStoredSession, testSessionStore } from './session-store-contract.ts';
-import { testSessionStoreRenewal } from './session-store-renewal-contract.ts';
-import { Sessions } from './sessions.ts';
 
 testSessionStore(
   'local',

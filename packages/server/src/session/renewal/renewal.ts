@@ -6,17 +6,17 @@
 
 import { randomUUID } from 'node:crypto';
 import type { JsonValue, Principal, Result, UserRecord } from '@sallyport/protocol';
-import type { KeyRing } from './key-ring.ts';
-import type { RenewalBudget } from './renewal-budget.ts';
-import type { SessionHandle } from './session-cookie.ts';
+import type { KeyRing } from '../key-ring.ts';
+import type { SessionHandle } from '../session-cookie.ts';
 import {
   openSession,
   openTokens,
   type Session,
   type SessionTokens,
   toStoredSession,
-} from './session-record.ts';
-import type { SessionStore, StoredSession } from './session-store.ts';
+} from '../session-record.ts';
+import type { SessionStore, StoredSession } from '../session-store.ts';
+import type { RenewalBudget } from './renewal-budget.ts';
 import { planValidation, type ValidationLimits } from './validation.ts';
 
 /** The IdP's answer to a refresh request, verified. */

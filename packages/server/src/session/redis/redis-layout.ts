@@ -6,7 +6,7 @@
  * @module
  */
 
-import type { EndReason, SessionOwner } from './session-store.ts';
+import type { EndReason, SessionOwner } from '../session-store.ts';
 
 /** The key names of one deployment. */
 export interface RedisLayout {

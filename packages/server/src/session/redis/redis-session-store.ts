@@ -9,7 +9,8 @@
  */
 
 import { SallyportError } from '@sallyport/protocol';
-import type { Log } from '../observe/log.ts';
+import type { Log } from '../../observe/log.ts';
+import type { EndReason, SessionStore, StoredSession } from '../session-store.ts';
 import type { RedisAccess, RedisCommand } from './redis-connection.ts';
 import { type DurableWrite, DurableWrites } from './redis-durable-writes.ts';
 import { storeUnavailable, toStoreFailure } from './redis-failure.ts';
@@ -43,7 +44,6 @@ import {
 } from './redis-scripts.ts';
 import { RedisServer } from './redis-server.ts';
 import { createServerFinder, type RedisTopology } from './redis-topology.ts';
-import type { EndReason, SessionStore, StoredSession } from './session-store.ts';
 
 /** Dependencies and settings of {@link openRedisSessionStore}. */
 export interface RedisSessionStoreOptions {

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { Clock, NOON } from '../testing/clock.ts';
+import { Clock, NOON } from '../../testing/clock.ts';
+import type { SessionStore, StoredSession } from '../session-store.ts';
 import { createLocalSessionStore } from './local-session-store.ts';
 import { openStoreFile } from './local-store-file.ts';
 import { prepareStatements, type StatementName, toColumns } from './local-store-statements.ts';
-import type { SessionStore, StoredSession } from './session-store.ts';
 
 const MANY = 50_000;
 const FEW = 500;

@@ -9,7 +9,7 @@
  * @module
  */
 
-import type { StoredSession } from './session-store.ts';
+import type { StoredSession } from '../session-store.ts';
 
 /** Version of the layout, see docs/storage-schema.md; a record of another one is not guessed at. */
 export const RECORD_VERSION = 1;
