@@ -39,8 +39,12 @@ export interface DeploymentUnderTest {
 
 /** What {@link DeploymentUnderTest.setUp} has started. */
 export interface PreparedSurroundings extends Pick<DeploymentUnderTest, 'file' | 'environment'> {
-  /** Lets so much time pass for what keeps time itself and does not follow the moved clock. */
-  elapse?(ms: number): Promise<void>;
+  /**
+   * Lets so much time pass for what keeps time itself and does not follow the moved clock.
+   *
+   * @param state - The state directory of the processes.
+   */
+  elapse?(ms: number, state: string): Promise<void>;
   /** Called when no process runs any more. */
   tearDown?(): Promise<void>;
 }
@@ -131,7 +135,7 @@ export async function startDeployment(
     },
     replace: places.replace,
     log: (event) => places.log().filter((line) => line['event'] === event),
-    elapse: async (ms) => prepared.elapse?.(ms),
+    elapse: async (ms) => prepared.elapse?.(ms, fleet.state),
     async stop() {
       await fleet.stop();
       await prepared.tearDown?.();

@@ -16,10 +16,12 @@ import { type Watch, watchSession } from './watch.ts';
 
 const ROTATIONS = 30;
 /** Workers read the same ring as processes of their own do. */
-const ROTATIONS_OF_WORKERS = 12;
+const ROTATIONS_OF_WORKERS = 8;
 const SESSIONS = 6;
 /** A new key seals after ten minutes, and by then every session is due. */
 const STEP_MS = 10 * 60_000 + 1_000;
+/** Between two questions about a session; the processor is for the processes. */
+const PAUSE_MS = 10;
 /** Answers that each process gives about each session between two rotations. */
 const BETWEEN = 4;
 
@@ -52,7 +54,9 @@ export function testKeyRotation(
       const watches: Watch[] = [];
       for (const cookie of cookies)
         for (const index of deployment.indexes)
-          watches.push(await deployment.through(index, (url) => watchSession(url, cookie, host)));
+          watches.push(
+            await deployment.through(index, (url) => watchSession(url, cookie, host, PAUSE_MS)),
+          );
       const kids = new Set(readRing().keys.map(({ kid }) => kid));
       for (let rotation = 1; rotation <= rotations; rotation += 1) {
         kids.add(await rotate());

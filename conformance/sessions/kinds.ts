@@ -5,9 +5,12 @@
  */
 
 import type { DeploymentUnderTest } from './deployment.ts';
+import { ageLeases } from './local-leases.ts';
+
+const setUp = async () => ({ elapse: (ms: number, state: string) => ageLeases(state, ms) });
 
 /** Processes of their own, and workers of one. */
 export const LOCAL_DEPLOYMENTS: readonly DeploymentUnderTest[] = [
-  { name: 'three processes' },
-  { name: 'one process with three workers', hasWorkers: true },
+  { name: 'three processes', setUp },
+  { name: 'one process with three workers', hasWorkers: true, setUp },
 ];

@@ -4,6 +4,9 @@
  * @module
  */
 
+/** What is shorter may stand anywhere by chance. */
+const LEAST_LENGTH = 6;
+
 /** Bytes as somebody could have written them down; base64 in the three ways it can fall among others. */
 export function spellings(bytes: Buffer): readonly Buffer[] {
   const base64 = [0, 1, 2].flatMap((shift) => {
@@ -18,5 +21,5 @@ export function spellings(bytes: Buffer): readonly Buffer[] {
     Buffer.from(bytes.toString('hex')),
     Buffer.from(bytes.toString('hex').toUpperCase()),
     ...base64,
-  ];
+  ].filter(({ length }) => length >= LEAST_LENGTH);
 }
