@@ -7,7 +7,7 @@
 import { type RedisAccess, type RedisAddress, RedisConnection } from './redis-connection.ts';
 import { storeUnavailable } from './redis-failure.ts';
 import { type RedisReply, toList } from './redis-reply.ts';
-import type { ServerFinder } from './redis-topology.ts';
+import type { ServerFinder } from './redis-server-finder.ts';
 
 /** What {@link createClusterFinder} needs. */
 export interface ClusterOptions {

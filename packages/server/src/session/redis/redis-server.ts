@@ -10,7 +10,7 @@ import { describeFailure } from '../../observe/log.ts';
 import { type RedisAccess, type RedisAddress, RedisConnection } from './redis-connection.ts';
 import { storeUnavailable, toStoreFailure } from './redis-failure.ts';
 import { judgeServer, readServerFacts, type ServerTraits } from './redis-server-check.ts';
-import type { ServerFinder } from './redis-topology.ts';
+import type { ServerFinder } from './redis-server-finder.ts';
 
 /** What a connection is for: commands that are answered at once, or those that wait for something. */
 export type ConnectionUse = 'commands' | 'waiting';

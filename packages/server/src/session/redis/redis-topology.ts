@@ -7,6 +7,7 @@
 import { createClusterFinder } from './redis-cluster.ts';
 import type { RedisAccess, RedisAddress } from './redis-connection.ts';
 import { createSentinelFinder } from './redis-sentinel.ts';
+import type { ServerFinder } from './redis-server-finder.ts';
 
 /** Layout and addresses. */
 export type RedisTopology =
@@ -19,15 +20,6 @@ export type RedisTopology =
       readonly password: () => string;
     }
   | { readonly mode: 'cluster'; readonly seeds: readonly RedisAddress[] };
-
-/** Finds the server that all commands go to. */
-export interface ServerFinder {
-  /** Whether it may become another one without the server in use telling. */
-  readonly watches: boolean;
-  /** @throws {SallyportError} `SP_STORE_UNAVAILABLE` when nobody can say which it is. */
-  find(): Promise<RedisAddress>;
-  close(): void;
-}
 
 /** Creates the finder of a topology. */
 export function createServerFinder(

@@ -1,0 +1,16 @@
+/**
+ * Port: which server is ours, in whatever way it has to be found.
+ *
+ * @module
+ */
+
+import type { RedisAddress } from './redis-connection.ts';
+
+/** Finds the server that all commands go to. */
+export interface ServerFinder {
+  /** Whether it may become another one without the server in use telling. */
+  readonly watches: boolean;
+  /** @throws {SallyportError} `SP_STORE_UNAVAILABLE` when nobody can say which it is. */
+  find(): Promise<RedisAddress>;
+  close(): void;
+}
