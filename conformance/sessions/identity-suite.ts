@@ -131,7 +131,7 @@ export function testIdentity(under: DeploymentUnderTest): void {
       // It was looked at indeed.
       expect(admitted.size).toBe(PEOPLE);
       expect(spliced).toBeGreaterThan(PEOPLE / 2);
-      expect(deployment.log('session_renewed').length).toBeGreaterThan(PEOPLE / 4);
+      expect(deployment.log('session_renewed').length).toBeGreaterThan(PEOPLE / 10);
     });
 
     it('whoever is taken for somebody else is noticed', async () => {

@@ -60,12 +60,18 @@ export class Visitor {
    */
   complaints(): string[] {
     return this.#complaints
-      .filter(
-        ({ text, url }) =>
-          !text.startsWith('Failed to load resource: the server responded') ||
-          !this.#refusals.has(url),
-      )
+      .filter(({ text, url }) => !this.#isRefusal(text, url))
       .map(({ text, url }) => `${text} (${url})`);
+  }
+
+  /** The browser tells a refusal by its status, and that of a script once more by its type (`nosniff`). */
+  #isRefusal(text: string, url: string): boolean {
+    if (text.startsWith('Failed to load resource: the server responded'))
+      return this.#refusals.has(url);
+    const script = /^Refused to execute script from '([^']*)' because its MIME type/.exec(
+      text,
+    )?.[1];
+    return script !== undefined && this.#refusals.has(script);
   }
 
   /** Names of the cookies kept for a host. */
