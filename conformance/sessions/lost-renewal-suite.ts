@@ -82,7 +82,7 @@ export function testLostRenewal(under: DeploymentUnderTest): void {
       // Still admitted: the renewal is ahead of need.
       expect((await deployment.me(OTHER, cookie)).status).toBe(200);
       await expect.poll(() => deployment.endings(), TAKE_OVER).toEqual(['renewal_lost']);
-      expect(answersSince(deployment, since)).toEqual([200, 400]);
+      await expect.poll(() => answersSince(deployment, since), PATIENCE).toEqual([200, 400]);
       await expect
         .poll(() => deployment.verdicts(cookie), PATIENCE)
         .toEqual(['401 renewal_lost', '401 renewal_lost', '401 renewal_lost']);
@@ -91,9 +91,10 @@ export function testLostRenewal(under: DeploymentUnderTest): void {
       const login = await browser.step(`${deployment.publicUrl}/login`);
       expect(login.status).toBe(302);
       expect(login.location).toContain(`${deployment.idp.issuer}/idp/authorize?`);
-      expect(deployment.log('sign_in_started').slice(started)).toEqual([
-        expect.objectContaining({ reason: 'renewal_lost' }),
-      ]);
+      // What a process writes arrives here a moment after its answer.
+      await expect
+        .poll(() => deployment.log('sign_in_started').slice(started), PATIENCE)
+        .toEqual([expect.objectContaining({ reason: 'renewal_lost' })]);
       const next = await deployment.signIn(browser);
       expect(next).not.toBe(cookie);
       expect(await deployment.verdicts(next)).toEqual(ALL_ADMITTED);
