@@ -41,9 +41,14 @@ describe('Every transition of a session is one audit event', () => {
       return [event, reason].filter((each) => typeof each === 'string').join(' ');
     });
   };
+  /** What a process writes arrives here a moment after its answer. */
+  const expectNews = async (expected: readonly string[]) => {
+    await expect.poll(() => all().length - told, PATIENCE).toBeGreaterThanOrEqual(expected.length);
+    expect(news()).toEqual(expected);
+  };
   const signIn = async (browser: Browser) => {
     const cookie = await deployment.signIn(browser);
-    expect(news()).toEqual(['sign_in_started no_credential', 'session_begun']);
+    await expectNews(['sign_in_started no_credential', 'session_begun']);
     return cookie;
   };
   const signOut = (browser: Browser) =>
@@ -57,12 +62,12 @@ describe('Every transition of a session is one audit event', () => {
     const cookie = await signIn(browser);
     for (const index of deployment.indexes) await deployment.me(index, cookie);
     // Being used is no transition.
-    expect(news()).toEqual([]);
+    await expectNews([]);
     await signOut(browser);
-    expect(news()).toEqual(['session_ended signed_out']);
+    await expectNews(['session_ended signed_out']);
     for (const index of deployment.indexes) await deployment.me(index, cookie);
     await signOut(browser);
-    expect(news()).toEqual([]);
+    await expectNews([]);
   });
 
   it('active, revoked by its person, who ends them all', async () => {
@@ -73,7 +78,7 @@ describe('Every transition of a session is one audit event', () => {
       form: { end: 'all' },
       headers: { origin: deployment.publicUrl },
     });
-    expect(news()).toEqual(['session_ended session_revoked', 'session_ended session_revoked']);
+    await expectNews(['session_ended session_revoked', 'session_ended session_revoked']);
     const [one, other] = deployment.log('session_ended').slice(-2);
     expect(one?.['session']).not.toBe(other?.['session']);
   });
@@ -83,7 +88,7 @@ describe('Every transition of a session is one audit event', () => {
     await signIn(browser);
     const question = await browser.visit(`${deployment.idp.issuer}/idp/logout`);
     await browser.submit(question, { logout: 'yes' });
-    expect(news()).toEqual(['session_ended session_revoked']);
+    await expectNews(['session_ended session_revoked']);
   });
 
   it('is told once, by the process that makes it: not by those that learn of an end, nor by one that starts later', async () => {
@@ -96,7 +101,7 @@ describe('Every transition of a session is one audit event', () => {
     await expect.poll(() => deployment.verdicts(cookie), PATIENCE).toEqual(signedOut);
     await deployment.replace(1);
     expect(await deployment.verdicts(cookie)).toEqual(signedOut);
-    expect(news()).toEqual(['session_ended signed_out']);
+    await expectNews(['session_ended signed_out']);
   });
 
   it('is none when a session is used, polled or looked at, or its person is sent on by /login', async () => {
@@ -124,7 +129,7 @@ describe('Every transition of a session is one audit event', () => {
       [302, `${deployment.publicUrl}/x`],
       [200, undefined],
     ]);
-    expect(news()).toEqual([]);
+    await expectNews([]);
   });
 
   it('active, renewing, active again: once, whichever processes are asked', async () => {
@@ -133,7 +138,7 @@ describe('Every transition of a session is one audit event', () => {
     await Promise.all(deployment.indexes.map((index) => deployment.me(index, cookie)));
     await deployment.renewed(deployment.renewals() || 1);
     for (const index of deployment.indexes) await deployment.me(index, cookie);
-    expect(news()).toEqual(['session_renewing', 'session_renewed']);
+    await expectNews(['session_renewing', 'session_renewed']);
     const ids = new Set(
       all()
         .slice(-2)
@@ -160,7 +165,7 @@ describe('Every transition of a session is one audit event', () => {
     expect(await deployment.verdicts(cookie)).toEqual(
       deployment.indexes.map(() => '401 renewal_refused'),
     );
-    expect(news()).toEqual(['session_renewing', 'session_ended renewal_refused']);
+    await expectNews(['session_renewing', 'session_ended renewal_refused']);
   });
 
   it('active, expired: told by whoever removes it', async () => {
@@ -169,7 +174,7 @@ describe('Every transition of a session is one audit event', () => {
     expect(await deployment.verdicts(cookie)).toEqual(
       deployment.indexes.map(() => '401 session_expired'),
     );
-    expect(news()).toEqual([]);
+    await expectNews([]);
     await Promise.all(deployment.indexes.map((index) => deployment.replace(index)));
     await expect
       .poll(() => deployment.log('session_ended').at(-1)?.['reason'], {
