@@ -25,10 +25,12 @@ describe('A process that ends while the identity provider is asked', () => {
     await clock.close();
   });
 
-  async function renewalUnderWay(): Promise<{ readonly cookie: string; release(): void }> {
+  async function renewalUnderWay(
+    processes = 1,
+  ): Promise<{ readonly cookie: string; release(): void }> {
     clock = await startMovedClock();
     idp = await startRotatingIdp({ clock });
-    fleet = await startFleet({ processes: 1, idp, clock });
+    fleet = await startFleet({ processes, idp, clock });
     const cookie = await fleet.signIn(new Browser());
     await clock.advance(DUE_MS);
     const gate = idp.refreshes.holdAnswers();
@@ -47,6 +49,15 @@ describe('A process that ends while the identity provider is asked', () => {
     await clock.advance(2 * DUE_MS);
     expect((await fleet.me(0, cookie)).status).toBe(200);
     expect(idp.seenRefreshes().map(({ idpStatus }) => idpStatus)).toEqual([200, 200]);
+  });
+
+  it('and only waits for another process that asks ends at once, with 0', async () => {
+    const { cookie, release } = await renewalUnderWay(2);
+    expect((await fleet.me(1, cookie)).status).toBe(200);
+    expect(await fleet.running(1).stop()).toBe(0);
+    expect(idp.seenRefreshes()).toHaveLength(1);
+    release();
+    expect((await fleet.me(0, cookie)).status).toBe(200);
   });
 
   it('and is killed instead loses the answer, which its next renewal says', async () => {

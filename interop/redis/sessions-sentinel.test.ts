@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Watch } from '../../conformance/sessions/watch.ts';
 import { temporaryFolder } from '../../conformance/wire/process.ts';
 import { expectFailurePage } from '../../conformance/wire/sign-in.ts';
@@ -44,6 +44,9 @@ describe.skipIf(REDIS.isLeftOut)('redis-server: sessions in a group that sentine
     const signOut = async () => isSignedOut(await shared.signOut(index, cookie));
     return expect.poll(signOut, { ...POLL, timeout: RECOVERED_WITHIN_MS }).toBe(true);
   };
+  /** Signs somebody in, as soon as that is possible again. */
+  const signedIn = () =>
+    vi.waitFor(() => shared.signIn(), { ...POLL, timeout: RECOVERED_WITHIN_MS });
   const watchEverywhere = async (cookie: string): Promise<readonly Watch[]> => {
     const begun = await Promise.all(ALL.map((index) => shared.watch(index, cookie)));
     watches.push(...begun);
@@ -152,7 +155,7 @@ describe.skipIf(REDIS.isLeftOut)('redis-server: sessions in a group that sentine
     await expect.poll(isReplaced, { timeout: 60_000, interval: 20 }).toBe(true);
     await expect.poll(() => usersOf(old), { ...POLL, timeout: RECOVERED_WITHIN_MS }).toBe(0);
     await admittedEverywhere(cookie, RECOVERED_WITHIN_MS);
-    const young = await shared.signIn();
+    const young = await signedIn();
     expect(await statuses(young)).toEqual([200, 200]);
     const watched = [...(await watchEverywhere(cookie)), ...(await watchEverywhere(young))];
     await seenByAll(watched);

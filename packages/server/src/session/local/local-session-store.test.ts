@@ -21,27 +21,16 @@ import { testSessionStoreRenewal } from '../session-store-renewal-contract.ts';
 import { Sessions } from '../sessions.ts';
 import { createLocalSessionStore } from './local-session-store.ts';
 
-testSessionStore(
-  'local',
-  (clock) => {
-    const path = createPath();
-    return {
-      open: () => createLocalSessionStore({ path, now: clock.now, monotonicNow: clock.now }),
-    };
-  },
-  250,
-);
+/** One file for a test, opened as often as it likes. */
+function createDeployment(clock: Clock) {
+  const path = createPath();
+  return {
+    open: () => createLocalSessionStore({ path, now: clock.now, monotonicNow: clock.now }),
+  };
+}
 
-testSessionStoreRenewal(
-  'local',
-  (clock) => {
-    const path = createPath();
-    return {
-      open: () => createLocalSessionStore({ path, now: clock.now, monotonicNow: clock.now }),
-    };
-  },
-  250,
-);
+testSessionStore('local', createDeployment, 250);
+testSessionStoreRenewal('local', createDeployment, 250);
 
 const UNAVAILABLE: unknown = expect.objectContaining({
   code: 'SP_STORE_UNAVAILABLE',
