@@ -19,6 +19,7 @@ import type { Schedule } from './issuer/idp-metadata.ts';
 import type { HttpHandler } from './listener/connections.ts';
 import type { MetadataOptions } from './metadata/rest-door.ts';
 import { describeFailure, type Log } from './observe/log.ts';
+import { type DoorName, observeCheck, type VerdictObserver } from './observe/verdict-observer.ts';
 import { createRouter } from './router.ts';
 import { KeyRing, type KeyRingSource } from './session/key-ring.ts';
 import { RenewalBudget } from './session/renewal/renewal-budget.ts';
@@ -77,6 +78,8 @@ export interface AdminServerOptions {
   readonly now: () => number;
   readonly schedule: Schedule;
   readonly log: Log;
+  /** Told of every verdict that a door asks for. */
+  readonly onVerdict?: VerdictObserver | undefined;
 }
 
 /** One request as the embedded gateway asks about it. */
@@ -199,7 +202,11 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
     bearer,
     onOutage,
   });
-  const me = createMeDoor({ check, publicOrigin });
+  const { onVerdict } = options;
+  const checkAt = (door: DoorName) =>
+    onVerdict === undefined ? check : observeCheck(check, door, onVerdict);
+  const me = createMeDoor({ check: checkAt('me'), publicOrigin });
+  const checkAtGateway = checkAt('gateway');
   const router = createRouter({
     signIn: {
       redirects: {
@@ -220,6 +227,7 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
       isProtectedPath: (path) => options.matchRoute(path, 'http').protected,
       log,
     },
+    checkStatus: checkAt('status'),
     clientKeys: options.clientKeys,
     clientAddress: createClientAddress(options.trustedProxies),
     countsAddresses: options.trustedProxies.length > 0,
@@ -231,7 +239,12 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
   const stopping = new AbortController();
   const health = { isReady: () => relyingParty.isReady(), schedule, stopping: stopping.signal };
   const front = createFrontDoor({
-    auth: { check, publicOrigin, matchRoute: options.matchRoute, metadata: options.metadata },
+    auth: {
+      check: checkAt('service'),
+      publicOrigin,
+      matchRoute: options.matchRoute,
+      metadata: options.metadata,
+    },
     health,
     router,
     log,
@@ -248,7 +261,7 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
       renewals.stop();
     },
     answer(request) {
-      const verdict = check(request);
+      const verdict = checkAtGateway(request);
       const caller = {
         kind: tellCaller(request),
         accept: request.headers.accept,

@@ -26,6 +26,7 @@ export type { MetadataOptions } from './metadata/rest-door.ts';
 export type { Log, LogFields, LogLevel } from './observe/log.ts';
 export { describeFailure } from './observe/log.ts';
 export { createPinoLog, type LogThreshold } from './observe/pino-log.ts';
+export type { DoorName, VerdictObserver } from './observe/verdict-observer.ts';
 export { nameBrowser } from './page/browser-name.ts';
 export { Html, html } from './page/html.ts';
 export { PAGE_THEME } from './page/page.ts';

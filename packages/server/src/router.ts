@@ -27,11 +27,14 @@ import type { RateLimit } from './sign-in/rate-limit.ts';
 import type { SignInDependencies } from './sign-in/sign-in-dependencies.ts';
 import { type SignInRequest, showFailure } from './sign-in/sign-in-request.ts';
 import { createSignedIn } from './sign-in/signed-in.ts';
+import type { Check } from './verdict/check.ts';
 
 /** What the routes are made from. */
 export interface RouterOptions {
   /** Absent when `useAuth` is false: none of the sign-in routes exists then. */
   readonly signIn: SignInDependencies | undefined;
+  /** The check as `/auth/session` asks it; by default the sign-in's own. */
+  readonly checkStatus?: Check | undefined;
   /** The web app's keys; absent where it proves itself by a secret. */
   readonly clientKeys?: ClientKeys | undefined;
   readonly clientAddress: ClientAddress;
@@ -98,7 +101,7 @@ export function createRouter(options: RouterOptions): HttpHandler {
       backchannelLogout({ ...toSignInRequest(context), body: context.env.incoming }),
     );
     const sessionStatus = createSessionStatus({
-      check: signIn.check,
+      check: options.checkStatus ?? signIn.check,
       publicOrigin: signIn.redirects.publicOrigin,
       now: options.now,
     });

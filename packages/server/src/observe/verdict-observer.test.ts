@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import type { CheckRequest } from '../verdict/check-request.ts';
+import type { Verdict } from '../verdict/verdict.ts';
+import { observeCheck } from './verdict-observer.ts';
+
+const REFUSED: Verdict = { outcome: 'refused', reason: 'no_credential' };
+const UNDECIDED: Verdict = {
+  outcome: 'undecided',
+  reason: 'store_unavailable',
+  retryAfterSeconds: 1,
+};
+const REQUEST: CheckRequest = { method: 'GET', headers: {}, rawHeaders: [], transport: 'http' };
+
+describe('observeCheck', () => {
+  it('tells door, verdict and request of a remembered verdict, and returns it in the same turn', () => {
+    const told: unknown[] = [];
+    const check = observeCheck(
+      () => REFUSED,
+      'me',
+      (...all) => told.push(all),
+    );
+    expect(check(REQUEST)).toBe(REFUSED);
+    expect(told).toEqual([['me', REFUSED, REQUEST]]);
+  });
+
+  it('tells of one that had to be decided once it is, and changes nothing of it', async () => {
+    const told: unknown[] = [];
+    const check = observeCheck(
+      () => Promise.resolve(UNDECIDED),
+      'gateway',
+      (...all) => told.push(all),
+    );
+    const verdict = check(REQUEST);
+    expect(told).toEqual([]);
+    expect(await verdict).toBe(UNDECIDED);
+    expect(told).toEqual([['gateway', UNDECIDED, REQUEST]]);
+  });
+});

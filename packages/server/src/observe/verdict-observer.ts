@@ -1,0 +1,38 @@
+/**
+ * Port: whoever wants to know of every verdict, and at which door it was asked for.
+ *
+ * @module
+ */
+
+import type { Check } from '../verdict/check.ts';
+import type { CheckRequest } from '../verdict/check-request.ts';
+import type { Verdict } from '../verdict/verdict.ts';
+
+/**
+ * Where a verdict is asked for: `/me`, the embedded gateway, the application layer, `/auth/session`. A
+ * metric label, so there are never more than these, whatever a request says.
+ */
+export type DoorName = 'me' | 'gateway' | 'service' | 'status';
+
+/**
+ * Told of a verdict before it is answered, in the path of every request: synchronous, quick, and does not
+ * throw.
+ *
+ * @param request - Untrusted.
+ */
+export type VerdictObserver = (door: DoorName, verdict: Verdict, request: CheckRequest) => void;
+
+/** The check of one door, which tells the observer; decides exactly what the check decides. */
+export function observeCheck(check: Check, door: DoorName, observer: VerdictObserver): Check {
+  return function observed(request) {
+    const verdict = check(request);
+    if (verdict instanceof Promise) {
+      return verdict.then((decided) => {
+        observer(door, decided, request);
+        return decided;
+      });
+    }
+    observer(door, verdict, request);
+    return verdict;
+  };
+}
