@@ -132,6 +132,7 @@ function createStore(following: Following, opened: readonly Following[]): Sessio
       return isCreated;
     },
     read: (id) => use((store) => store.read(id)),
+    readMetadata: (id) => use((store) => store.readMetadata(id)),
     touch: (id, lastUsedAt) => use((store) => store.touch(id, lastUsedAt)),
     replace: (session) => use((store) => store.replace(session)),
     noteRenewalSent: (...call) => use((store) => store.noteRenewalSent(...call)),

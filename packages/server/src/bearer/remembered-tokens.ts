@@ -4,6 +4,7 @@
  * @module
  */
 
+import { HalvedCache } from '../verdict/halved-cache.ts';
 import type { Verdict } from '../verdict/verdict.ts';
 
 /** What is kept of one token. */
@@ -15,30 +16,23 @@ export interface RememberedToken {
   readonly generation: number;
 }
 
-/**
- * A bounded cache by a token's hash.
- *
- * Kept as two halves: when the younger is full the older is dropped whole. Making room costs nothing
- * that way, however many tokens are shown once and never again.
- */
+/** A bounded cache by a token's hash. */
 export class RememberedTokens {
-  readonly #halfLimit: number;
-  #younger = new Map<string, RememberedToken>();
-  #older = new Map<string, RememberedToken>();
+  readonly #byHash: HalvedCache<string, RememberedToken>;
 
-  /** @param limit - Most entries, both halves together. */
+  /** @param limit - Most entries. */
   constructor(limit: number) {
-    this.#halfLimit = Math.max(1, Math.floor(limit / 2));
+    this.#byHash = new HalvedCache(limit);
   }
 
   /** Number of entries. */
   get size(): number {
-    return this.#younger.size + this.#older.size;
+    return this.#byHash.size;
   }
 
   /** The verdict, while it stands: in its time and of the current generation. */
   get(key: string, now: number, generation: number): Verdict | undefined {
-    const entry = this.#younger.get(key) ?? this.#older.get(key);
+    const entry = this.#byHash.get(key);
     return entry !== undefined &&
       entry.generation === generation &&
       now >= entry.decidedAt &&
@@ -48,11 +42,6 @@ export class RememberedTokens {
   }
 
   set(key: string, entry: RememberedToken): void {
-    if (this.#younger.size >= this.#halfLimit) {
-      this.#older = this.#younger;
-      this.#younger = new Map();
-    }
-    this.#older.delete(key);
-    this.#younger.set(key, entry);
+    this.#byHash.set(key, entry);
   }
 }

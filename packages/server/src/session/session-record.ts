@@ -4,12 +4,12 @@
  * @module
  */
 
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import type { JsonValue, Principal, UserRecord } from '@sallyport/protocol';
 import type { KeyRing } from './key-ring.ts';
 import { open, seal } from './seal.ts';
 import type { SessionHandle } from './session-cookie.ts';
-import type { SessionOwner, StoredSession } from './session-store.ts';
+import type { SessionOwner, StoredMetadata, StoredSession } from './session-store.ts';
 
 /** Everything about a session but its tokens. Times in epoch milliseconds. */
 export interface Session {
@@ -104,7 +104,7 @@ export function ownerOfSid(issuer: string, sid: string): SessionOwner {
  */
 export function openSession(
   ring: KeyRing,
-  stored: StoredSession,
+  stored: StoredMetadata,
   handle: SessionHandle,
 ): Session | undefined {
   const opened = openMetadata(ring, stored);
@@ -118,13 +118,13 @@ export function openSession(
  *
  * @returns `undefined` as in {@link openSession}.
  */
-export function openWithoutSecret(ring: KeyRing, stored: StoredSession): Session | undefined {
+export function openWithoutSecret(ring: KeyRing, stored: StoredMetadata): Session | undefined {
   return openMetadata(ring, stored)?.session;
 }
 
 function openMetadata(
   ring: KeyRing,
-  stored: StoredSession,
+  stored: StoredMetadata,
 ): { readonly session: Session; readonly secretHash: Buffer } | undefined {
   const plain = open(ring, metadataContext(stored.id, stored.generation), stored.metadata);
   if (plain === undefined) return undefined;
@@ -191,10 +191,10 @@ function tokensContext(id: number, generation: number, secret: Buffer) {
 }
 
 function hashSecret(secret: Buffer): Buffer {
-  return createHash('sha256').update(secret).digest();
+  return hash('sha256', secret, 'buffer');
 }
 
 /** JSON keeps the parts apart: no two pairs of strings give the same text. */
 function hashKey(...parts: readonly string[]): Buffer {
-  return createHash('sha256').update(JSON.stringify(parts)).digest().subarray(0, 16);
+  return hash('sha256', JSON.stringify(parts), 'buffer').subarray(0, 16);
 }

@@ -97,6 +97,19 @@ export function testSessionStore(
         }
       }));
 
+    it('gives of what was created the part that a verdict needs, as it stands by then', () =>
+      withStores(async (one, other) => {
+        const { id, generation, metadata, lastUsedAt } = createStoredSession(1);
+        await one.create({ ...createStoredSession(id), metadata }, undefined);
+        await one.touch(id, lastUsedAt + 5);
+        const expected = { id, generation, metadata, lastUsedAt: lastUsedAt + 5 };
+        for (const store of [one, other])
+          expect(await store.readMetadata(id)).toMatchObject(expected);
+        expect(await one.readMetadata(2)).toBeUndefined();
+        await one.revoke(id);
+        expect(await other.readMetadata(id)).toBeUndefined();
+      }));
+
     it('knows nothing of an id that was never created', () =>
       withStores(async (one) => {
         await one.create(createStoredSession(1), undefined);

@@ -30,6 +30,9 @@ export interface StoredSession {
   readonly renewalSent: boolean;
 }
 
+/** The part of a stored session that a verdict needs. */
+export type StoredMetadata = Pick<StoredSession, 'id' | 'generation' | 'metadata' | 'lastUsedAt'>;
+
 /** Why a session ended before its time. Stable: on the wire as `reason`, and in the audit log. */
 export type EndReason =
   /** The person signed out. */
@@ -95,6 +98,8 @@ export interface SessionStore {
   create(session: StoredSession, replaces: number | undefined): Promise<boolean>;
   /** The stored session, also when it is past its end; `undefined` when there is none. */
   read(id: number): Promise<StoredSession | undefined>;
+  /** What {@link read} gives, as far as a verdict needs it: asked for in the path of requests. */
+  readMetadata(id: number): Promise<StoredMetadata | undefined>;
   /** Notes a use; never moves backwards, and does nothing for a session that is gone. */
   touch(id: number, lastUsedAt: number): Promise<void>;
   /**

@@ -152,7 +152,7 @@ describe('begin', () => {
     const first = await sessions.begin(ADA_SIGNS_IN, []);
     expect(first).toMatchObject({ replaced: undefined, isRevoked: false });
     const second = await sessions.begin(ADA_SIGNS_IN, [first.cookieValue]);
-    expect(second).toMatchObject({ replaced: first.session.id, isRevoked: false });
+    expect(second).toMatchObject({ replaced: { id: first.session.id }, isRevoked: false });
     const reach = { sessionsUpTo: 0, signInsUpTo: clock.now() };
     await store.revokeAll(ownerOfPrincipal(ADA_SIGNS_IN.principal), reach, 'session_revoked');
     expect(await sessions.begin(ADA_SIGNS_IN, [])).toMatchObject({ isRevoked: true });
@@ -255,12 +255,12 @@ describe('find', () => {
   });
 
   it('asks the store nothing for what cannot be a session', async () => {
-    const { sessions } = setup({ read: async () => Promise.reject(new Error('asked')) });
+    const { sessions } = setup({ readMetadata: async () => Promise.reject(new Error('asked')) });
     expect(await sessions.find('nonsense')).toBe('session_unknown');
   });
 
   it('rejects, and knows not "unknown", while the store cannot tell', async () => {
-    const { sessions } = setup({ read: async () => Promise.reject(new Error('down')) });
+    const { sessions } = setup({ readMetadata: async () => Promise.reject(new Error('down')) });
     const value = `AAAAAAAB.${Buffer.alloc(32, 1).toString('base64url')}`;
     await expect(sessions.find(value)).rejects.toThrow('down');
   });

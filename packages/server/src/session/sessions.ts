@@ -62,7 +62,7 @@ export interface BegunSession {
   /** Seconds the cookie may live without being slid. */
   readonly maxAgeSeconds: number;
   /** The session that ended in its favour. */
-  readonly replaced: number | undefined;
+  readonly replaced: Pick<Session, 'id' | 'principal'> | undefined;
   /** The least used of a person with too many, ended as well. */
   readonly surplus: readonly number[];
   /** Whether it ended as it was created: its owner was revoked while the person signed in. */
@@ -122,7 +122,7 @@ export class Sessions {
     const { accessTokenLifeMs, tokens, browser, ...kept } = begun;
     const { idleMs, absoluteMs, withoutRefreshTokenIdleMs } = this.#lifetimes;
     const renewable = tokens.refreshToken !== undefined;
-    const replaces = await this.#findOwnId(replaced);
+    const replaces = await this.#findOwn(replaced);
     for (let attempt = 1; ; attempt += 1) {
       const handle = createSessionHandle();
       const session: Session = {
@@ -137,7 +137,7 @@ export class Sessions {
         browser: browser.slice(0, BROWSER_MAX_LENGTH),
       };
       const stored = toStoredSession(this.#ring, session, tokens, handle);
-      if (await this.#store.create(stored, replaces)) {
+      if (await this.#store.create(stored, replaces?.id)) {
         return {
           session,
           cookieValue: formatSessionHandle(handle),
@@ -161,7 +161,7 @@ export class Sessions {
   async find(cookieValue: string): Promise<Session | SessionRefusal> {
     const handle = parseSessionHandle(cookieValue);
     if (handle === undefined) return 'session_unknown';
-    const stored = await this.#store.read(handle.id);
+    const stored = await this.#store.readMetadata(handle.id);
     if (stored === undefined) return (await this.#store.endReason(handle.id)) ?? 'session_unknown';
     const session = openSession(this.#ring, stored, handle);
     if (session === undefined) return 'session_unknown';
@@ -234,11 +234,11 @@ export class Sessions {
     return leastUsed;
   }
 
-  async #findOwnId(cookieValues: readonly string[]): Promise<number | undefined> {
+  async #findOwn(cookieValues: readonly string[]): Promise<Session | undefined> {
     for (const value of cookieValues.slice(0, SHOWN_MAX)) {
       const handle = parseSessionHandle(value);
       const session = handle === undefined ? undefined : await this.#open(handle);
-      if (session !== undefined) return session.id;
+      if (session !== undefined) return session;
     }
     return undefined;
   }

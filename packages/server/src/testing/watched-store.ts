@@ -5,7 +5,12 @@
  */
 
 import { SallyportError } from '@sallyport/protocol';
-import type { RevocationsSeen, SessionStore, StoredSession } from '../session/session-store.ts';
+import type {
+  RevocationsSeen,
+  SessionStore,
+  StoredMetadata,
+  StoredSession,
+} from '../session/session-store.ts';
 
 /** What a store that is down says. */
 export const DOWN: SallyportError = new SallyportError('SP_STORE_UNAVAILABLE', {
@@ -49,6 +54,13 @@ export class WatchedStore implements SessionStore {
   async read(id: number): Promise<StoredSession | undefined> {
     this.reads += 1;
     const stored = await this.#up().read(id);
+    await this.held;
+    return stored;
+  }
+
+  async readMetadata(id: number): Promise<StoredMetadata | undefined> {
+    this.reads += 1;
+    const stored = await this.#up().readMetadata(id);
     await this.held;
     return stored;
   }

@@ -50,47 +50,60 @@ export function prepareIdentity(
   ];
   const bytes = headers.reduce((sum, [name, value]) => sum + name.length + value.length + 4, 0);
   if (bytes > IDENTITY_HEADERS_MAX_BYTES) return 'claims_overflow';
-  return { principal, user, claims, headers, body: writeUserRecord(user) };
+  return { principal, user, claims, headers, body: new UserRecordBody(user) };
 }
 
 /**
- * Writes the user record as `UserInfoResponse` of `flyteidl.service.IdentityService`, every field present.
- *
+ * The user record as `UserInfoResponse` of `flyteidl.service.IdentityService`, every field present.
  * `additionalClaims` keep their claim names in both spellings.
+ *
+ * Each spelling is written when it is first asked for: a caller asks for one of them again and again, and
+ * for the other never.
  */
-function writeUserRecord(user: UserRecord): Identity['body'] {
-  const {
-    subject,
-    name,
-    email,
-    picture,
-    preferredUsername,
-    givenName,
-    familyName,
-    additionalClaims,
-  } = user;
-  return {
-    camelCase: JSON.stringify({
-      subject,
-      name,
-      preferredUsername,
-      givenName,
-      familyName,
-      email,
-      picture,
-      additionalClaims,
-    }),
-    snakeCase: JSON.stringify({
-      subject,
-      name,
-      preferred_username: preferredUsername,
-      given_name: givenName,
-      family_name: familyName,
-      email,
-      picture,
-      additional_claims: additionalClaims,
-    }),
-  };
+class UserRecordBody {
+  readonly #user: UserRecord;
+  #camelCase: string | undefined;
+  #snakeCase: string | undefined;
+
+  constructor(user: UserRecord) {
+    this.#user = user;
+  }
+
+  get camelCase(): string {
+    if (this.#camelCase === undefined) {
+      const { subject, name, email, picture, additionalClaims, ...names } = this.#user;
+      const { preferredUsername, givenName, familyName } = names;
+      this.#camelCase = JSON.stringify({
+        subject,
+        name,
+        preferredUsername,
+        givenName,
+        familyName,
+        email,
+        picture,
+        additionalClaims,
+      });
+    }
+    return this.#camelCase;
+  }
+
+  get snakeCase(): string {
+    if (this.#snakeCase === undefined) {
+      const { subject, name, email, picture, additionalClaims, ...names } = this.#user;
+      const { preferredUsername, givenName, familyName } = names;
+      this.#snakeCase = JSON.stringify({
+        subject,
+        name,
+        preferred_username: preferredUsername,
+        given_name: givenName,
+        family_name: familyName,
+        email,
+        picture,
+        additional_claims: additionalClaims,
+      });
+    }
+    return this.#snakeCase;
+  }
 }
 
 /** The header a claim travels in: `tenant_id` as `x-user-claim-tenant-id`. */

@@ -5,68 +5,78 @@
  */
 
 import { hash } from 'node:crypto';
-import type { Session } from '../session/session-record.ts';
-import type { Admitted, Identity } from './verdict.ts';
+import { formatSessionId } from '../session/session-id.ts';
+import { HalvedCache } from './halved-cache.ts';
+import type { Admitted, Identity, SessionView } from './verdict.ts';
 
-/** What is kept of one admitted session cookie. */
+/** What is kept of one admitted session cookie; times in epoch milliseconds. */
 export interface RememberedSession {
-  /** Changes as uses are noted; everything else is as it was read. */
-  session: Session;
   readonly identity: Identity;
   /** The verdict as it stands until the next use is noted: most requests get this very object. */
-  admitted: Admitted;
-  /** Epoch milliseconds after which the store is read again. */
+  admitted: Admitted & { readonly session: SessionView };
+  lastUsedAt: number;
+  readonly idleMs: number;
+  readonly revalidateAt: number | undefined;
+  readonly validUntil: number | undefined;
+  /** When the store is read again. */
   readonly readAgainAt: number;
   readonly generation: number;
 }
 
+interface Entry {
+  /** SHA-256 of the whole cookie value: whoever knows the id alone gets nothing. */
+  readonly digest: string;
+  readonly remembered: RememberedSession;
+}
+
+/** Characters of a cookie value that name its session. */
+const ID_LENGTH = 8;
+
 /**
- * A bounded cache of admitted sessions by the hash of their cookie value.
+ * A bounded cache of admitted sessions, found by the id in their cookie and compared by its hash.
  *
- * Only admissions are kept. An entry goes when its session is dropped, when everything is, when its
- * generation is no longer the current one, or when it has to make room; the oldest goes first.
+ * Only admissions are kept. An entry goes when its session is dropped, when everything is, or when it has
+ * to make room; what was not asked for lately goes first. Whether it still counts is its reader's to say.
  */
 export class RememberedSessions {
-  readonly #limit: number;
-  readonly #byHash = new Map<string, RememberedSession>();
-  readonly #hashBySession = new Map<number, string>();
+  readonly #byId: HalvedCache<string, Entry>;
 
   constructor(limit: number) {
-    this.#limit = limit;
+    this.#byId = new HalvedCache(limit);
   }
 
   /** Number of entries. */
   get size(): number {
-    return this.#byHash.size;
+    return this.#byId.size;
   }
 
-  /** @param cookieValue - Untrusted; looked up by its SHA-256, so that no comparison depends on the secret. */
+  /**
+   * @param cookieValue - Untrusted; compared by its SHA-256, so that the time it takes says nothing
+   *   about the secret.
+   */
   get(cookieValue: string): RememberedSession | undefined {
-    return this.#byHash.get(hash('sha256', cookieValue, 'base64url'));
+    const entry = this.#byId.get(cookieValue.slice(0, ID_LENGTH));
+    return entry !== undefined && entry.digest === digestOf(cookieValue)
+      ? entry.remembered
+      : undefined;
   }
 
   /** Keeps an admission; the one the session had before goes. */
   set(cookieValue: string, remembered: RememberedSession): void {
-    const key = hash('sha256', cookieValue, 'base64url');
-    this.drop(remembered.session.id);
-    this.#byHash.set(key, remembered);
-    this.#hashBySession.set(remembered.session.id, key);
-    if (this.#byHash.size <= this.#limit) return;
-    const oldest = this.#byHash.values().next().value;
-    if (oldest !== undefined) this.drop(oldest.session.id);
+    this.#byId.set(cookieValue.slice(0, ID_LENGTH), { digest: digestOf(cookieValue), remembered });
   }
 
   /** Forgets one session. */
   drop(sessionId: number): void {
-    const key = this.#hashBySession.get(sessionId);
-    if (key === undefined) return;
-    this.#hashBySession.delete(sessionId);
-    this.#byHash.delete(key);
+    this.#byId.delete(formatSessionId(sessionId));
   }
 
   /** Forgets everything. */
   clear(): void {
-    this.#byHash.clear();
-    this.#hashBySession.clear();
+    this.#byId.clear();
   }
+}
+
+function digestOf(cookieValue: string): string {
+  return hash('sha256', cookieValue, 'base64url');
 }

@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { Occupancy } from '../observe/metrics.ts';
 import type { KeyRing } from '../session/key-ring.ts';
 import { type CookieSettings, setSessionCookie } from '../session/session-cookie.ts';
 import { type Session, sessionEnd } from '../session/session-record.ts';
@@ -46,6 +47,12 @@ export interface SessionVerifier {
   forget(sessionId: number): void;
 }
 
+/** A verifier that tells how much it remembers. */
+export interface RememberingSessionVerifier extends SessionVerifier {
+  /** Verdicts in memory. */
+  remembered(): Occupancy;
+}
+
 /** A use is noted, and the cookie slid, at most this often. */
 const NOTE_USE_EVERY_MS = 60_000;
 /** The store is read again at least this often, whatever the revocation log says. */
@@ -55,7 +62,9 @@ const REMEMBERED_LIMIT = 50_000;
 const NO_CREDENTIAL: Refused = { outcome: 'refused', reason: 'no_credential' };
 
 /** Creates the verifier. It performs no renewal and ends no session. */
-export function createSessionVerifier(dependencies: SessionVerifierDependencies): SessionVerifier {
+export function createSessionVerifier(
+  dependencies: SessionVerifierDependencies,
+): RememberingSessionVerifier {
   const { cookies, sessions, store, ring, generation, now, onOutage } = dependencies;
   const remembered = new RememberedSessions(REMEMBERED_LIMIT);
   let revocationsSeen = 0;
@@ -69,14 +78,15 @@ export function createSessionVerifier(dependencies: SessionVerifierDependencies)
       if (value === undefined || entry === undefined) return undefined;
       const time = now();
       // `readAgainAt` also bounds a clock that was set back.
+      const { session } = entry.admitted;
       const isFresh =
         entry.generation === generation.current &&
-        time < sessionEnd(entry.session) &&
-        time < (entry.session.validUntil ?? Number.POSITIVE_INFINITY) &&
+        time < session.endsAt &&
+        time < (entry.validUntil ?? Number.POSITIVE_INFINITY) &&
         time < entry.readAgainAt &&
         time >= entry.readAgainAt - READ_AGAIN_AFTER_MS;
       if (!isFresh) {
-        remembered.drop(entry.session.id);
+        remembered.drop(session.id);
         return undefined;
       }
       return admit(entry, value, time, isPassive);
@@ -97,6 +107,8 @@ export function createSessionVerifier(dependencies: SessionVerifierDependencies)
     forget(sessionId) {
       remembered.drop(sessionId);
     },
+
+    remembered: () => ({ size: remembered.size, limit: REMEMBERED_LIMIT }),
   };
 
   function forgetRevoked(): void {
@@ -128,9 +140,12 @@ export function createSessionVerifier(dependencies: SessionVerifierDependencies)
       return { outcome: 'refused', reason: 'not_allowed', user: session.user };
     const time = now();
     const entry: RememberedSession = {
-      session,
       identity,
       admitted: toAdmitted(session, identity),
+      lastUsedAt: session.lastUsedAt,
+      idleMs: session.idleMs,
+      revalidateAt: session.revalidateAt,
+      validUntil,
       readAgainAt: time + READ_AGAIN_AFTER_MS,
       generation: generationAtRead,
     };
@@ -144,23 +159,27 @@ export function createSessionVerifier(dependencies: SessionVerifierDependencies)
     time: number,
     isPassive: boolean,
   ): Admitted {
-    const { revalidateAt } = entry.session;
-    if (entry.admitted.renewal === undefined && revalidateAt !== undefined && time >= revalidateAt)
-      entry.admitted = { ...entry.admitted, renewal: 'due' };
-    if (isPassive || time - entry.session.lastUsedAt < NOTE_USE_EVERY_MS) return entry.admitted;
-    const session = { ...entry.session, lastUsedAt: time };
-    entry.session = session;
-    entry.admitted = { ...toAdmitted(session, entry.identity), renewal: entry.admitted.renewal };
+    const { admitted, revalidateAt, idleMs } = entry;
+    if (admitted.renewal === undefined && revalidateAt !== undefined && time >= revalidateAt)
+      entry.admitted = { ...admitted, renewal: 'due' };
+    if (isPassive || time - entry.lastUsedAt < NOTE_USE_EVERY_MS) return entry.admitted;
+    const { id, absoluteEnd } = admitted.session;
+    const used = { lastUsedAt: time, idleMs, absoluteEnd };
+    entry.lastUsedAt = time;
+    entry.admitted = {
+      ...entry.admitted,
+      session: { ...admitted.session, endsAt: sessionEnd(used) },
+    };
     // A use that cannot be noted shortens the idle time by a minute; the request itself is decided.
-    sessions.noteUse(session.id, time).catch(onOutage);
+    sessions.noteUse(id, time).catch(onOutage);
     return {
       ...entry.admitted,
-      setCookie: setSessionCookie(cookies, value, sessions.maxAgeSeconds(session)),
+      setCookie: setSessionCookie(cookies, value, sessions.maxAgeSeconds(used)),
     };
   }
 }
 
-function toAdmitted(session: Session, identity: Identity): Admitted {
+function toAdmitted(session: Session, identity: Identity): RememberedSession['admitted'] {
   return {
     outcome: 'admitted',
     identity,
@@ -170,6 +189,7 @@ function toAdmitted(session: Session, identity: Identity): Admitted {
       createdAt: session.createdAt,
       endsAt: sessionEnd(session),
       absoluteEnd: session.absoluteEnd,
+      validUntil: session.validUntil,
     },
     setCookie: undefined,
     renewal: undefined,

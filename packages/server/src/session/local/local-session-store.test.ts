@@ -42,6 +42,13 @@ function createPath(): string {
   return join(createTemporaryFolder(), 'state', 'sessions.sqlite');
 }
 
+/** How often stores have tried to write since. */
+function countAttempts(): () => number {
+  const exec = vi.spyOn(DatabaseSync.prototype, 'exec');
+  onTestFinished(() => exec.mockRestore());
+  return () => exec.mock.calls.filter(([sql]) => sql === 'BEGIN IMMEDIATE').length;
+}
+
 function openStore(path: string, clock: Clock, maxBytes?: number): SessionStore {
   const store = createLocalSessionStore({
     path,
@@ -123,13 +130,6 @@ describe('two processes on one file', () => {
     expect(await created).toBe(true);
   });
 
-  /** How often the store has tried to write. */
-  const countAttempts = () => {
-    const exec = vi.spyOn(DatabaseSync.prototype, 'exec');
-    onTestFinished(() => exec.mockRestore());
-    return () => exec.mock.calls.filter(([sql]) => sql === 'BEGIN IMMEDIATE').length;
-  };
-
   it('do not stop the thread once for each write that waits for another process: one write tries for all', async () => {
     const path = createPath();
     const store = openStore(path, new Clock());
@@ -174,7 +174,7 @@ describe('two processes on one file', () => {
       store.touch(1, NOON + 60_000),
       store.claimOnce(Buffer.from('a'), NOON),
     ];
-    for (const each of waiting) await expect(each).rejects.toEqual(UNAVAILABLE);
+    await Promise.all(waiting.map((each) => expect(each).rejects.toEqual(UNAVAILABLE)));
     // Whoever waited with the first is told with it.
     const all = attempts();
     await expect(store.revoke(1)).rejects.toEqual(UNAVAILABLE);
@@ -183,6 +183,41 @@ describe('two processes on one file', () => {
     db.exec('ROLLBACK');
     await store.revoke(1);
     expect(await store.read(1)).toBeUndefined();
+  });
+});
+
+describe('noted uses', () => {
+  it('of many sessions are few writes, and each is there once it is acknowledged', async () => {
+    const clock = new Clock();
+    const path = createPath();
+    const store = openStore(path, clock);
+    const ids = Array.from({ length: 150 }, (_, index) => index + 1);
+    for (const id of ids) await store.create(createStoredSession(id), undefined);
+    const attempts = countAttempts();
+    await Promise.all(ids.map((id) => store.touch(id, NOON + 60_000 + id)));
+    // 64 at a time.
+    expect(attempts()).toBe(3);
+    const other = openStore(path, clock);
+    for (const id of ids) expect((await other.read(id))?.lastUsedAt).toBe(NOON + 60_000 + id);
+  });
+
+  it('of one session are one, the latest', async () => {
+    const clock = new Clock();
+    const store = openStore(createPath(), clock);
+    await store.create(createStoredSession(1), undefined);
+    await Promise.all([1, 3, 2].map((more) => store.touch(1, NOON + more)));
+    expect((await store.read(1))?.lastUsedAt).toBe(NOON + 3);
+  });
+
+  it('that are not written yet when the store is closed are written then', async () => {
+    const clock = new Clock();
+    const path = createPath();
+    const store = openStore(path, clock);
+    await store.create(createStoredSession(1), undefined);
+    const noted = store.touch(1, NOON + 60_000);
+    store.close();
+    await noted;
+    expect((await openStore(path, clock).read(1))?.lastUsedAt).toBe(NOON + 60_000);
   });
 });
 

@@ -13,6 +13,7 @@ import {
   ownersOf,
   prepareStatements,
   toColumns,
+  toStoredMetadata,
   toStoredSession,
 } from './local-store-statements.ts';
 import { createUpkeep } from './local-store-upkeep.ts';
@@ -34,6 +35,10 @@ const OWNED_BY = {
   sid: 'ofSid',
   principal_without_sid: 'ofPrincipalWithoutSid',
 } as const;
+/** Uses are written together after so long: each alone would cost a write of its own, and requests come in crowds. */
+const USES_TOGETHER_MS = 20;
+/** In one write, so that nobody waits for long behind it. */
+const USES_AT_A_TIME = 64;
 const NOTHING_ENDED: RevocationsSeen = { sessions: [], all: false };
 
 /** Dependencies and limits of {@link createLocalSessionStore}. */
@@ -75,6 +80,9 @@ export function createLocalSessionStore({
   let lastWrite: Promise<void> = Promise.resolve();
   /** The last write that found the file held for too long, and up to which place others waited with it. */
   let givenUp: { readonly lastPlace: number; readonly failure: SallyportError } | undefined;
+  /** Noted uses that are not written yet, by session, and when they will be. */
+  let uses = new Map<number, number>();
+  let usesWritten: Promise<void> | undefined;
   let polledAt = Number.NEGATIVE_INFINITY;
   let seenDataVersion: unknown;
   let seenSequence = 0;
@@ -172,6 +180,28 @@ export function createLocalSessionStore({
     });
   }
 
+  async function writeUses(): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, USES_TOGETHER_MS));
+    const noted = [...uses];
+    uses = new Map();
+    usesWritten = undefined;
+    for (let from = 0; from < noted.length; from += USES_AT_A_TIME) {
+      const part = noted.slice(from, from + USES_AT_A_TIME);
+      await write(false, (at) => touchAll(at, part));
+    }
+  }
+
+  /** What this process noted in its last moment; losing that shortens a session by no more than a minute. */
+  function writeLastUses(at: Connection): void {
+    const noted = [...uses];
+    uses.clear();
+    try {
+      transact(at, false, () => touchAll(at, noted));
+    } catch {
+      // Held by another process just now, or broken: nobody waits for a process that ends.
+    }
+  }
+
   function takeLease(at: Connection, id: number, holder: string, forMs: number): boolean {
     const time = monotonicNow();
     // One that ends later than any could is of the time before the machine was started again.
@@ -196,8 +226,15 @@ export function createLocalSessionStore({
       return use((at) => toStoredSession(at.select.get(id)));
     },
 
+    async readMetadata(id) {
+      return use((at) => toStoredMetadata(id, at.selectMetadata.get(id)));
+    },
+
     async touch(id, lastUsedAt) {
-      await write(false, (at) => at.touch.run(lastUsedAt, id, lastUsedAt));
+      if (closed) throw unavailable('the store is closed', undefined);
+      uses.set(id, Math.max(lastUsedAt, uses.get(id) ?? lastUsedAt));
+      usesWritten ??= writeUses();
+      await usesWritten;
     },
 
     async replace(session) {
@@ -312,6 +349,7 @@ export function createLocalSessionStore({
     },
 
     close() {
+      if (connection !== undefined && uses.size > 0) writeLastUses(connection);
       closed = true;
       upkeep.close();
       connection?.db.close();
@@ -335,6 +373,13 @@ function transact<T>(at: Connection, durable: boolean, work: (connection: Connec
   } finally {
     if (durable && at.db.isOpen) at.db.exec('PRAGMA synchronous = NORMAL');
   }
+}
+
+function touchAll(
+  at: Connection,
+  uses: readonly (readonly [id: number, lastUsedAt: number])[],
+): void {
+  for (const [id, lastUsedAt] of uses) at.touch.run(lastUsedAt, id, lastUsedAt);
 }
 
 function yieldThread(): Promise<void> {

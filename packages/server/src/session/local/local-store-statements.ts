@@ -5,7 +5,7 @@
  */
 
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import type { SessionOwner, StoredSession } from '../session-store.ts';
+import type { SessionOwner, StoredMetadata, StoredSession } from '../session-store.ts';
 
 const COLUMNS =
   'id, generation, metadata, tokens, last_used_at, absolute_end, idle_ms, principal_key, sid_key, sign_in_at, renewal_sent';
@@ -14,6 +14,7 @@ const COLUMNS =
 export type StatementName =
   | 'insert'
   | 'select'
+  | 'selectMetadata'
   | 'touch'
   | 'replace'
   | 'noteSent'
@@ -39,6 +40,7 @@ export type StatementName =
 const SQL: Readonly<Record<StatementName, string>> = {
   insert: `INSERT INTO session (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
   select: `SELECT ${COLUMNS} FROM session WHERE id = ?`,
+  selectMetadata: 'SELECT generation, metadata, last_used_at FROM session WHERE id = ?',
   touch: 'UPDATE session SET last_used_at = ? WHERE id = ? AND last_used_at < ?',
   replace:
     'UPDATE session SET generation = ?, metadata = ?, tokens = ?, last_used_at = max(last_used_at, ?), absolute_end = ?, idle_ms = ?, renewal_sent = 0 WHERE id = ? AND generation = ?',
@@ -122,6 +124,21 @@ export function toStoredSession(
     sidKey: sidKey instanceof Uint8Array ? sidKey : undefined,
     signInAt: Number(row['sign_in_at']),
     renewalSent: row['renewal_sent'] === 1,
+  };
+}
+
+/** A row of `selectMetadata`; `undefined` as in {@link toStoredSession}. */
+export function toStoredMetadata(
+  id: number,
+  row: Record<string, unknown> | undefined,
+): StoredMetadata | undefined {
+  const metadata = row?.['metadata'];
+  if (row === undefined || !(metadata instanceof Uint8Array)) return undefined;
+  return {
+    id,
+    generation: Number(row['generation']),
+    metadata,
+    lastUsedAt: Number(row['last_used_at']),
   };
 }
 

@@ -211,6 +211,12 @@ function createStore(parts: StoreParts): SessionStore {
       return Buffer.isBuffer(bytes) ? toSession(id, bytes) : undefined;
     },
 
+    async readMetadata(id) {
+      // One value, views of which cost nothing: no part of it could be had in one command alone.
+      const bytes = await send('GET', layout.record(id));
+      return Buffer.isBuffer(bytes) ? toSession(id, bytes) : undefined;
+    },
+
     async touch(id, lastUsedAt) {
       const args = [prefix, toIdBytes(id), now(), KEPT_PAST_END_MS, lastUsedAt];
       await run(TOUCH, [layout.record(id)], args);
