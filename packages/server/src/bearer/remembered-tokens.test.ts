@@ -32,6 +32,7 @@ describe('the memory', () => {
     const tokens = new RememberedTokens(10);
     for (let number = 0; number < 1_000; number += 1) {
       tokens.set(`t${number}`, entry);
+      tokens.set(`t${number}`, entry);
       expect(tokens.size).toBeLessThanOrEqual(10);
       for (let back = 0; back < Math.min(5, number + 1); back += 1)
         expect(tokens.get(`t${number - back}`, 150, 1)).toBe(VERDICT);

@@ -1,6 +1,7 @@
 import { refuse } from '@sallyport/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { NO_REQUEST } from '../observe/audit.ts';
 import type { RefreshRefusal } from '../session/renewal/renewal.ts';
 import { RenewalBudget } from '../session/renewal/renewal-budget.ts';
 import { Renewals } from '../session/renewal/renewals.ts';
@@ -34,9 +35,10 @@ function setup() {
     budget: new RenewalBudget({ now: clock.now, random: () => 0, perSecond: 100, atOnce: 16 }),
     keepClaims: (claims) => ({ user: ADA, claims: selectAccessClaims(claims, rules.current) }),
     ...{ now: clock.now, schedule: timers.schedule, random: () => 0 },
-    onSent: () => {},
     onChanged: (id) => verifier?.forget(id),
+    originOf: () => NO_REQUEST,
     log: () => {},
+    audit: () => {},
   });
   const check = createCheck({ ...dependencies, renewals });
   const toCookies = (values: readonly string[]) =>

@@ -21,4 +21,12 @@ export interface CheckRequest {
    * tab keeps none alive.
    */
   readonly isPassive?: boolean;
+  /** Where the connection comes from, for whoever writes a line about it: reading it has its price. */
+  readonly source?:
+    | { readonly socket: { readonly remoteAddress?: string | undefined } }
+    | undefined;
+  /** Path and query of the original request, where the door knows them. */
+  readonly target?: string | undefined;
+  /** The id of the request, where the door has it already. */
+  readonly requestId?: string | undefined;
 }

@@ -55,7 +55,7 @@ export function createCheck(dependencies: CheckDependencies): Check {
     let credential: Credential = { kind: 'none' };
     try {
       credential = readCredential(request, credentials);
-      const verdict = decide(credential, request.isPassive === true);
+      const verdict = decide(credential, request);
       if (!(verdict instanceof Promise)) return guard(verdict, request);
       const { kind } = credential;
       return verdict
@@ -66,7 +66,7 @@ export function createCheck(dependencies: CheckDependencies): Check {
     }
   };
 
-  function decide(credential: Credential, isPassive: boolean): Verdict | Promise<Verdict> {
+  function decide(credential: Credential, request: CheckRequest): Verdict | Promise<Verdict> {
     switch (credential.kind) {
       case 'none':
         return NO_CREDENTIAL;
@@ -77,29 +77,30 @@ export function createCheck(dependencies: CheckDependencies): Check {
         return bearer.recall(credential.token) ?? bearer.decide(credential.token);
       case 'session':
         if (sessions === undefined) return NO_CREDENTIAL;
-        return decideSession(sessions, credential.values, isPassive);
+        return decideSession(sessions, credential.values, request);
     }
   }
 
   function decideSession(
     verifier: SessionVerifier,
     values: readonly string[],
-    isPassive: boolean,
+    request: CheckRequest,
   ): Verdict | Promise<Verdict> {
-    const recalled = verifier.recall(values, isPassive);
-    if (recalled === undefined) return renewAndDecide(verifier, values, isPassive);
-    renewIfDue(recalled, values);
+    const recalled = verifier.recall(values, request.isPassive === true);
+    if (recalled === undefined) return renewAndDecide(verifier, values, request);
+    renewIfDue(recalled, values, request);
     return recalled;
   }
 
   async function renewAndDecide(
     verifier: SessionVerifier,
     values: readonly string[],
-    isPassive: boolean,
+    request: CheckRequest,
   ): Promise<Verdict> {
+    const isPassive = request.isPassive === true;
     let verdict = await verifier.decide(values, isPassive);
     if (verdict.outcome === 'overdue') {
-      const waitSeconds = await renewals?.finish(values, verdict);
+      const waitSeconds = await renewals?.finish(values, verdict, request);
       // Whatever came of the renewal stands in the store: renewed, ended, or as it was.
       if (waitSeconds === undefined) verdict = await verifier.decide(values, isPassive);
       if (verdict.outcome === 'overdue') {
@@ -110,13 +111,13 @@ export function createCheck(dependencies: CheckDependencies): Check {
         };
       }
     }
-    renewIfDue(verdict, values);
+    renewIfDue(verdict, values, request);
     return verdict;
   }
 
-  function renewIfDue(verdict: Verdict, values: readonly string[]): void {
+  function renewIfDue(verdict: Verdict, values: readonly string[], request: CheckRequest): void {
     if (verdict.outcome === 'admitted' && verdict.renewal === 'due' && verdict.session)
-      renewals?.start(values, verdict.session);
+      renewals?.start(values, verdict.session, request);
   }
 
   /** The cross-site rule stands on every admission by cookie, remembered or not. */

@@ -54,6 +54,7 @@ describe('RememberedSessions', () => {
     cache.set(cookieOf(5_000), remembered(5_000));
     for (let id = 0; id < 1_000; id += 1) {
       cache.set(cookieOf(id), remembered(id));
+      cache.set(cookieOf(id), remembered(id));
       expect(cache.size).toBeLessThanOrEqual(100);
       expect(cache.get(cookieOf(5_000))).toBeDefined();
     }

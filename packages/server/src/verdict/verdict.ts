@@ -43,6 +43,8 @@ export interface SessionView {
   /** When it ends if it is not used again. */
   readonly endsAt: number;
   readonly absoluteEnd: number;
+  /** Until when it counts unless the IdP confirms it; absent where nobody is asked. */
+  readonly validUntil?: number | undefined;
 }
 
 /** Who it is, and that they may enter. */
@@ -70,6 +72,20 @@ export interface Refused {
   readonly reason: RefusalReason;
   /** The account, for `not_allowed` and `cross_site`: the person should see which one was refused. */
   readonly user?: UserRecord;
+  /** The token that was refused; for the audit stream, never on the wire. */
+  readonly token?: RefusedToken;
+}
+
+/** What may be told of a refused bearer token. */
+export interface RefusedToken {
+  /** Which check it did not pass. */
+  readonly problem: string;
+  /** One of the configured issuers, when the token names one. */
+  readonly issuer: string | undefined;
+  /** Of a verified token alone. */
+  readonly subject: string | undefined;
+  /** The client it was issued to; of a verified token alone. */
+  readonly client: string | undefined;
 }
 
 /** Nobody could tell. Never an admission, and never a sign-out. */

@@ -23,6 +23,8 @@ const BUSY_ATTEMPTS = 250;
 const BUSY_PAUSE_MS = 5;
 /** How long one attempt may hold up this thread. */
 const BUSY_TIMEOUT_MS = 1;
+/** Some thousand sessions: what is asked for often is remembered anyway. */
+const CACHE_KIB = 8_192;
 /** A file that could not be opened is tried again at most this often. */
 const REOPEN_MS = 500;
 const POLL_MS = 250;
@@ -97,7 +99,7 @@ export function createLocalSessionStore({
       throw unavailable('the store could not be opened', failure);
     try {
       connection = prepareStatements(
-        openStoreFile(path, { busyTimeoutMs: BUSY_TIMEOUT_MS, maxBytes }),
+        openStoreFile(path, { busyTimeoutMs: BUSY_TIMEOUT_MS, maxBytes, cacheKib: CACHE_KIB }),
       );
       // What happened while the file was away is unknown, so nothing remembered counts any more.
       mustForget = true;

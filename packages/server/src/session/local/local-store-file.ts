@@ -15,8 +15,6 @@ const SCHEMA_VERSION = 2;
  * are large, because a session of two to four kilobytes would leave half of a small one empty.
  */
 const PAGE_BYTES = 16_384;
-/** Of pages kept in memory: SQLite's own 2 MB would read the file again for most of a thousand sessions. */
-const CACHE_KIB = 8_192;
 /** Only if the upkeep thread does not get to it: a request's commit should not have to carry pages over. */
 const CHECKPOINT_PAGES = 1_000;
 /** The log beside the file is cut back to this once it is carried over. */
@@ -77,6 +75,8 @@ export interface StoreFileOptions {
   readonly busyTimeoutMs: number;
   /** Largest size of the file in bytes. */
   readonly maxBytes?: number | undefined;
+  /** Pages kept in memory, in KiB; SQLite's own 2,048 when absent. */
+  readonly cacheKib?: number | undefined;
 }
 
 /**
@@ -88,7 +88,7 @@ export interface StoreFileOptions {
  */
 export function openStoreFile(
   path: string,
-  { busyTimeoutMs, maxBytes }: StoreFileOptions,
+  { busyTimeoutMs, maxBytes, cacheKib }: StoreFileOptions,
 ): DatabaseSync {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   // SQLite gives its side files the mode of this one.
@@ -97,13 +97,14 @@ export function openStoreFile(
   try {
     // The page size counts for a new file only.
     db.exec(
-      `PRAGMA page_size = ${PAGE_BYTES}; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA journal_size_limit = ${LOG_BYTES}; PRAGMA cache_size = -${CACHE_KIB};`,
+      `PRAGMA page_size = ${PAGE_BYTES}; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA journal_size_limit = ${LOG_BYTES};`,
     );
     createTables(db);
     if (maxBytes !== undefined) {
       const pageBytes = Number(db.prepare('PRAGMA page_size').get()?.['page_size']);
       db.exec(`PRAGMA max_page_count = ${Math.max(1, Math.floor(maxBytes / pageBytes))}`);
     }
+    if (cacheKib !== undefined) db.exec(`PRAGMA cache_size = -${cacheKib}`);
     db.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
     return db;
   } catch (error) {
