@@ -4,7 +4,7 @@
  * @module
  */
 
-import { HalvedCache } from '../verdict/halved-cache.ts';
+import { BoundedCache } from '../verdict/bounded-cache.ts';
 import type { Verdict } from '../verdict/verdict.ts';
 
 /** What is kept of one token. */
@@ -18,11 +18,11 @@ export interface RememberedToken {
 
 /** A bounded cache by a token's hash. */
 export class RememberedTokens {
-  readonly #byHash: HalvedCache<string, RememberedToken>;
+  readonly #byHash: BoundedCache<string, RememberedToken>;
 
   /** @param limit - Most entries. */
   constructor(limit: number) {
-    this.#byHash = new HalvedCache(limit);
+    this.#byHash = new BoundedCache(limit);
   }
 
   /** Number of entries. */

@@ -6,7 +6,7 @@
 
 import { hash } from 'node:crypto';
 import { formatSessionId } from '../session/session-id.ts';
-import { HalvedCache } from './halved-cache.ts';
+import { BoundedCache } from './bounded-cache.ts';
 import type { Admitted, Identity, SessionView } from './verdict.ts';
 
 /** What is kept of one admitted session cookie; times in epoch milliseconds. */
@@ -39,10 +39,10 @@ const ID_LENGTH = 8;
  * to make room; what was not asked for lately goes first. Whether it still counts is its reader's to say.
  */
 export class RememberedSessions {
-  readonly #byId: HalvedCache<string, Entry>;
+  readonly #byId: BoundedCache<string, Entry>;
 
   constructor(limit: number) {
-    this.#byId = new HalvedCache(limit);
+    this.#byId = new BoundedCache(limit);
   }
 
   /** Number of entries. */
