@@ -6,9 +6,9 @@
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 
-const { headers, body } = JSON.parse(await text(process.stdin));
+const { status, headers, body } = JSON.parse(await text(process.stdin));
 const server = createServer((_, res) => {
-  res.writeHead(200, headers);
+  res.writeHead(status, headers);
   res.end(body);
 });
 server.listen(0, '127.0.0.1', () => console.log(`ready http://127.0.0.1:${server.address().port}`));

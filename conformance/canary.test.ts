@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Browser } from './wire/browser.ts';
 import { exchange, type Received } from './wire/exchange.ts';
 import { type Service, startService, WEB_CLIENT_SECRET } from './wire/platform.ts';
+import { temporaryFolder } from './wire/process.ts';
 
 /** A place where something secret could come out. */
 interface Sink {
@@ -41,11 +43,20 @@ function sinksOf(received: Received, label: string): Sink[] {
 
 describe('No response, log line or error holds a secret, token, cookie value or code', () => {
   let service: Service;
+  let removeFolder = (): void => {};
   const secrets = new Map<string, string>();
   const sinks: Sink[] = [];
 
   beforeAll(async () => {
-    service = await startService({}, []);
+    // Everything is written that can be.
+    const folder = temporaryFolder();
+    const auditFile = join(folder.path, 'audit.jsonl');
+    removeFolder = folder.remove;
+    service = await startService({
+      SALLYPORT_LOG_LEVEL: 'trace',
+      SALLYPORT_SAMPLE_SUCCESSES: '1',
+      SALLYPORT_AUDIT_FILE: auditFile,
+    });
     const { url, idp } = service;
     const browser = new Browser();
     const ask = async (label: string, path: string, visit: Parameters<Browser['step']>[1] = {}) => {
@@ -87,6 +98,27 @@ describe('No response, log line or error holds a secret, token, cookie value or 
     });
     await ask('/me with two bearers', '/me', {
       headers: { 'core-authorization': `Bearer ${bearer}`, authorization: 'Bearer x' },
+    });
+    // What an ingress tells of the original request may hold anything, in its query and beside it.
+    for (const [label, original] of [
+      ['a secret in the query', `/x?code=${secrets.get('code')}&token=${bearer}#${session}`],
+      ['a cookie in the path', `/projects/${session}`],
+      ['a token in the path', `/projects/${idToken}`],
+    ] as const) {
+      await ask(`/me for ${label}`, '/me', {
+        headers: { 'x-original-uri': original, 'user-agent': `curl ${session} Bearer ${idToken}` },
+      });
+      sinks.push(
+        ...sinksOf(
+          await exchange(`${url}/me`, {
+            headers: { 'x-original-uri': original, 'user-agent': `curl ${session}` },
+          }),
+          `a refusal for ${label}`,
+        ),
+      );
+    }
+    await ask("/logout with secrets in the browser's name", '/logout', {
+      headers: { 'user-agent': `${session} Bearer ${idToken}` },
     });
     await ask('/auth/session', '/auth/session');
     await ask('/auth/account', '/auth/account');
@@ -142,19 +174,30 @@ describe('No response, log line or error holds a secret, token, cookie value or 
         'a cut cookie',
       ),
     );
-    await ask('sign-out', '/logout', { method: 'POST', headers: { origin: url } });
+    await ask('sign-out', '/logout', {
+      method: 'POST',
+      headers: { origin: url, 'user-agent': `${session} Bearer ${idToken}` },
+    });
     await service.running.stop();
     sinks.push(
       { name: 'stdout', text: service.running.stdout() },
       { name: 'log', text: service.running.stderr() },
+      { name: 'audit stream', text: readFileSync(auditFile, 'utf8') },
     );
   });
-  afterAll(() => service.stop());
+  afterAll(async () => {
+    await service.stop();
+    removeFolder();
+  });
 
-  it('holds through every route, every failure, stdout and the log', () => {
+  it('holds through every route, every failure, stdout, the log at trace with every verdict, and the audit stream', () => {
     expect([...secrets.values()].every((secret) => secret.length > 5)).toBe(true);
     expect(sinks.length).toBeGreaterThan(35);
-    expect(sinks.find(({ name }) => name === 'log')?.text).toContain('"event":"session_begun"');
+    const textOf = (name: string) => sinks.find((sink) => sink.name === name)?.text;
+    expect(textOf('log')).toContain('"event":"verdict"');
+    expect(textOf('log')).toContain('"path":"/projects/[redacted]"');
+    for (const event of ['session_begun', 'session_ended', 'sign_in_failed', 'bearer_refused'])
+      expect(textOf('audit stream')).toContain(`"event":"${event}"`);
     expect(findLeaks(sinks, secrets)).toEqual([]);
   });
 

@@ -2,12 +2,12 @@
  * Writes the generated files of the nginx recipe from the route groups.
  *
  * `node --conditions=source tools/generate-nginx-recipe.ts [--out DIR] [--claim NAME]...
- * [--bearer-header NAME]... [--strip-header NAME]...`
+ * [--bearer-header NAME]... [--strip-header NAME]... [--verdict-cache [--verdict-folder PATH]]`
  *
  * @module
  */
 
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import {
@@ -34,6 +34,7 @@ import {
   renderTreatment,
   treatmentFile,
 } from './nginx-recipe/treatment.ts';
+import { renderVerdictCache, VERDICT_FOLDER } from './nginx-recipe/verdict-cache.ts';
 
 /** What a recipe is made from. Everything in it is rendered into nginx, and refused unless it is harmless. */
 export interface RecipeOptions {
@@ -45,10 +46,15 @@ export interface RecipeOptions {
   readonly bearerHeaders: readonly string[];
   /** `stripHeaders` of the configuration. */
   readonly stripHeaders: readonly string[];
+  /** Where nginx may keep verdicts, for as long as `doors.me.verdictCache` says; absent keeps none. */
+  readonly verdictFolder?: string | undefined;
 }
 
 /** Where the generated files lie. */
 export const RECIPE_FOLDER: URL = new URL('../deploy/nginx/sallyport/', import.meta.url);
+
+/** The one file that not every recipe has; `http.conf` includes it where it is. */
+const VERDICT_CACHE_FILE = 'verdict-cache.conf';
 
 /** What the files in {@link RECIPE_FOLDER} are made from. */
 export const DEFAULT_RECIPE: RecipeOptions = {
@@ -68,7 +74,7 @@ export const DEFAULT_RECIPE: RecipeOptions = {
  *   the open one for another spelling of it.
  */
 export function renderNginxRecipe(options: RecipeOptions): ReadonlyMap<string, string> {
-  const { routes } = options;
+  const { routes, verdictFolder } = options;
   const bearers = [
     ...new Set([DEFAULT_AUTHORIZATION_HEADER, ...options.bearerHeaders, 'authorization']),
   ].map((name) => harmless('header', name));
@@ -91,13 +97,15 @@ export function renderNginxRecipe(options: RecipeOptions): ReadonlyMap<string, s
 
   const names: HeaderNames = { identity, bearers, strips };
   const files = new Map([
-    ['check.conf', renderCheck()],
+    ['check.conf', renderCheck(verdictFolder !== undefined)],
     ['cookies.conf', renderCookies(routes)],
     ['http-only.conf', renderHttpOnly()],
     ['refusals.conf', renderRefusals()],
     ['routes.conf', renderRoutes(routes, catchAll)],
     ['streaming.conf', renderStreaming()],
   ]);
+  if (verdictFolder !== undefined)
+    files.set(VERDICT_CACHE_FILE, renderVerdictCache(harmless('folder', verdictFolder), bearers));
   for (const group of routes) {
     files.set(treatmentFile(group), renderTreatment(group, names));
     if (group.transport === 'grpc')
@@ -113,6 +121,8 @@ if (import.meta.main) {
       claim: { type: 'string', multiple: true, default: [...DEFAULT_RECIPE.claims] },
       'bearer-header': { type: 'string', multiple: true, default: [] },
       'strip-header': { type: 'string', multiple: true, default: [] },
+      'verdict-cache': { type: 'boolean', default: false },
+      'verdict-folder': { type: 'string', default: VERDICT_FOLDER },
     },
   });
   const files = renderNginxRecipe({
@@ -120,6 +130,8 @@ if (import.meta.main) {
     claims: values.claim,
     bearerHeaders: values['bearer-header'],
     stripHeaders: values['strip-header'],
+    verdictFolder: values['verdict-cache'] ? values['verdict-folder'] : undefined,
   });
+  if (!files.has(VERDICT_CACHE_FILE)) rmSync(join(values.out, VERDICT_CACHE_FILE), { force: true });
   for (const [name, content] of files) writeFileSync(join(values.out, name), content);
 }

@@ -36,7 +36,6 @@ export interface ListDocument {
 /** One of its sessions. */
 export interface ListedSession {
   readonly id: string;
-  readonly session: number;
   readonly issuer: string;
   readonly subject: string;
   readonly email: string;

@@ -150,11 +150,14 @@ describe('sallyport sessions revoke, beside a running server', () => {
         operator: expect.stringMatching(/./) as string,
         issuer: service.idp.issuer,
         subject: 'ada',
-        session: row?.session,
+        session: row?.id,
+        address: null,
+        browser: null,
+        request_id: null,
       }),
     ]);
-    // The server's own line about the same session has the same number.
-    expect(service.running.stderr()).toContain(`"session":${row?.session}`);
+    // The server's own line about the same session has the same name.
+    expect(service.running.stderr()).toContain(`"session":"${row?.id}"`);
     const unknown = await run('revoke', 'AAAAAAAA', '--json');
     expect(JSON.parse(unknown.stdout)).toMatchObject({ ok: false, error: 'session_unknown' });
     expect(auditLines(unknown.stderr)).toEqual([]);

@@ -179,13 +179,13 @@ describe('Back-channel logout', () => {
     expectInvalid(await postLogout(service.url, `logout_token=${bad}`, badHeaders));
     await expect
       .poll(() => logged(service, 'backchannel_logout_refused').at(-1), { timeout: 10_000 })
-      .toMatchObject({ check: 'iat', requestId: 'logout-request-2' });
+      .toMatchObject({ reason: 'iat', request_id: 'logout-request-2' });
     expect(logged(service, 'backchannel_logout').find((line) => line['subject'] === sub)).toEqual(
       expect.objectContaining({
         issuer: service.idp.issuer,
-        hasSid: false,
+        has_sid: false,
         sessions: 2,
-        requestId: 'logout-request-1',
+        request_id: 'logout-request-1',
       }),
     );
     const ended = logged(service, 'session_ended').filter((line) => line['subject'] === sub);

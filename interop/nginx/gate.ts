@@ -37,6 +37,8 @@ export interface Gate {
   readonly url: string;
   /** The same server on a port that speaks HTTP/2 without TLS, which nginx cannot do beside HTTP/1.1. */
   readonly http2: string;
+  /** The folder that relative paths of the configuration lie in. */
+  readonly folder: string;
   readonly nginx: RunningNginx;
   /** The backend of a name; `admin` answers the check too. */
   backend(name: string): Backend;
@@ -109,6 +111,7 @@ export async function startGate(
   return {
     url: `http://localhost:${listen}`,
     http2: `localhost:${http2}`,
+    folder: prefix.path,
     nginx,
     backend: find,
     last(name) {

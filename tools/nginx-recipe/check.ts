@@ -4,36 +4,78 @@
  * @module
  */
 
-import { blank, HEADER, indent, OWN_HEADERS, setHeaders, UNOWNED_HEADERS } from './headers.ts';
+import {
+  blank,
+  HEADER,
+  indent,
+  OWN_HEADERS,
+  setHeaders,
+  UNOWNED_HEADERS,
+  VERDICT_KEY_NAME,
+} from './headers.ts';
+import { KEEP_VERDICTS, REMEMBERED } from './verdict-cache.ts';
 
 /** Where it is asked; internal. */
 export const CHECK = '/_sallyport/check';
+/** Where a request is asked about whose verdict is not kept; internal. */
+const ASK = '/_sallyport/ask';
+
+/** What the check is told beside a request's own headers. */
+const TOLD: Readonly<Record<string, string>> = {
+  'X-Original-Method': '$request_method',
+  'X-Original-URI': '$request_uri',
+};
+
+const ASKED = `# Any error_page here keeps those of the server away: one with "=200" would be an admission.
+error_page 599 /;
+proxy_intercept_errors off;
+proxy_method HEAD;
+proxy_pass_request_body off;
+proxy_http_version 1.1;
+proxy_connect_timeout 2s;
+proxy_send_timeout 5s;
+proxy_read_timeout 5s;
+`;
 
 /** Renders `check.conf`. */
-export function renderCheck(): string {
+export function renderCheck(keepsVerdicts: boolean): string {
+  return HEADER + (keepsVerdicts ? renderKept() + renderAsked(ASK) : renderAsked(CHECK));
+}
+
+/** Asks about the whole request, each time. */
+function renderAsked(path: string): string {
   const headers = setHeaders('proxy', {
     ...OWN_HEADERS,
     ...blank(UNOWNED_HEADERS),
     Connection: '',
     'Content-Length': '',
     Upgrade: '$sallyport_upgrade',
-    'X-Original-Method': '$request_method',
-    'X-Original-URI': '$request_uri',
+    ...TOLD,
   });
-  return `${HEADER}
-location = ${CHECK} {
-    internal;
-    # Any error_page here keeps those of the server away: one with "=200" would be an admission.
-    error_page 599 /;
-    proxy_intercept_errors off;
-    proxy_cache off;
-    proxy_method HEAD;
-    proxy_pass_request_body off;
-    proxy_http_version 1.1;
-    proxy_connect_timeout 2s;
-    proxy_send_timeout 5s;
-    proxy_read_timeout 5s;
-${indent(headers)}    proxy_pass http://sallyport_admin/me;
+  return location(path, `${ASKED}proxy_cache off;\n${headers}`);
 }
-`;
+
+/** Asks about one session cookie and nothing else, unless what was answered last still counts. */
+function renderKept(): string {
+  const headers = setHeaders('proxy', {
+    ...OWN_HEADERS,
+    Connection: '',
+    'Content-Length': '',
+    Cookie: REMEMBERED,
+    'User-Agent': '$http_user_agent',
+    traceparent: '$http_traceparent',
+    tracestate: '$http_tracestate',
+    [VERDICT_KEY_NAME]: REMEMBERED,
+    ...TOLD,
+  });
+  const elsewhere = `if (${REMEMBERED} = "") {\n    rewrite ^ ${ASK} last;\n}\n`;
+  return location(
+    CHECK,
+    `${elsewhere}${ASKED}${KEEP_VERDICTS}proxy_pass_request_headers off;\n${headers}`,
+  );
+}
+
+function location(path: string, directives: string): string {
+  const lines = `internal;\n${directives}proxy_pass http://sallyport_admin/me;\n`;
+  return `\nlocation = ${path} {\n${indent(lines)}}\n`;
 }

@@ -49,16 +49,33 @@ map ${source(step)} ${source(step + 1)} {
 }
 `,
     );
-    return `${steps.join('')}
-# One of ours is left: no cookie at all.
-map ${source(COOKIE_STEPS)} ${variableFor(kind)} {
+    return `
+# Most requests have no cookie of ours, or nothing else, or one run of ours; the rest is for whoever tries.
+map $http_cookie ${variableFor(kind)} {
+    default $http_cookie;
+    "~^${ours}[^;]*+$" "";
+    "~${HIDDEN_COOKIES[kind]}" ${source(1)}_or_less;
+}
+
+map ${source(1)} ${source(1)}_or_less {
+    default ${source(1)}_trimmed;
+    "~${HIDDEN_COOKIES[kind]}" ${source(COOKIE_STEPS)}_trimmed;
+}
+${trim(source(1), ours)}${steps.join('')}${trim(source(COOKIE_STEPS), ours)}`;
+  });
+  return HEADER + maps.join('');
+}
+
+/** What is left after so many steps, without the separators around it. */
+function trim(source: string, ours: string): string {
+  return `
+map ${source} ${source}_trimmed {
     default "";
+    # One of ours is left: no cookie at all.
     "~(?:^|;)${ours}" "";
     "~^[; \\t]*+(?<sallyport_kept>.*?)[; \\t]*$" $sallyport_kept;
 }
 `;
-  });
-  return HEADER + maps.join('');
 }
 
 function cookieKind(forwardCredential: ForwardCredential): 'none' | 'session' {

@@ -5,7 +5,7 @@
  */
 
 /** Kinds of names that options hold. */
-export type NameKind = 'backend' | 'group' | 'path' | 'rpc' | 'header' | 'claim';
+export type NameKind = 'backend' | 'group' | 'path' | 'rpc' | 'header' | 'claim' | 'folder';
 
 const SHAPES: Readonly<Record<NameKind, RegExp>> = {
   backend: /^[a-z][a-z0-9-]{0,62}$/,
@@ -13,6 +13,7 @@ const SHAPES: Readonly<Record<NameKind, RegExp>> = {
   path: /^\/(?:[A-Za-z0-9._~-]*[A-Za-z0-9_~-](?:\/[A-Za-z0-9._~-]*[A-Za-z0-9_~-])*)?$/,
   rpc: /^[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*(?:\/[A-Za-z0-9_]*\*?)?$/,
   header: /^[A-Za-z](?:[A-Za-z0-9-]{0,62}[A-Za-z0-9])?$/,
+  folder: /^\/?[A-Za-z0-9_-][A-Za-z0-9._-]*(?:\/[A-Za-z0-9_-][A-Za-z0-9._-]*)*$/,
   claim: /^[A-Za-z0-9._:/-]{1,200}$/,
 };
 

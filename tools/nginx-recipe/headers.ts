@@ -8,6 +8,9 @@
 export const HEADER: string =
   '# Made by tools/generate-nginx-recipe.ts from the route groups. Do not edit.\n';
 
+/** `VERDICT_KEY_HEADER`, spelt like its neighbours. */
+export const VERDICT_KEY_NAME = 'X-Sallyport-Verdict-Key';
+
 /** What every location passes on by itself, so that a client's own copy does not arrive. */
 export const OWN_HEADERS: Readonly<Record<string, string>> = {
   Host: '$sallyport_public_host',
@@ -71,6 +74,7 @@ export const UNOWNED_HEADERS: readonly string[] = [
   'X-Original-URL',
   'X-Real-IP',
   'X-Rewrite-URL',
+  VERDICT_KEY_NAME,
   'X-Scheme',
   'X-Sent-From',
   'X-Url-Scheme',

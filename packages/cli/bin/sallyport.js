@@ -8,12 +8,18 @@ if (major < 24 || (major === 24 && minor < 11)) {
   process.exit(1);
 }
 
-const [{ enableCompileCache }, fs, { homedir }, { isAbsolute, join }] = await Promise.all([
-  import('node:module'),
-  import('node:fs'),
-  import('node:os'),
-  import('node:path'),
-]);
+const [{ enableCompileCache }, fs, { homedir }, { isAbsolute, join }, { setFlagsFromString }] =
+  await Promise.all([
+    import('node:module'),
+    import('node:fs'),
+    import('node:os'),
+    import('node:path'),
+    import('node:v8'),
+  ]);
+
+// What serves makes short-lived objects alone: a young generation that grows with the load takes 20 MB
+// more and saves no time. It has to be said before anything is loaded.
+if (process.argv[2] === 'serve') setFlagsFromString('--semi-space-growth-factor=1');
 
 // Compiled code is kept: a command that only prints a kept token spends most of its time on loading.
 // Where there is no folder that this user alone can write to, nothing is lost but time.

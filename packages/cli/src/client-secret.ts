@@ -12,9 +12,17 @@ import {
   openSecretFile,
   rereadEvery,
   type SecretFile,
+  type SecretFileOptions,
 } from '@sallyport/config';
 import { accept, type Result, refuse } from '@sallyport/protocol';
-import { type ClientKey, type Log, parseClientKey } from '@sallyport/server';
+import {
+  type ClientKey,
+  createAudit,
+  type Log,
+  NO_REQUEST,
+  NOBODY,
+  parseClientKey,
+} from '@sallyport/server';
 
 /** A changed file is used within this time; a mounted Kubernetes Secret takes longer itself. */
 const REREAD_MS = 2_000;
@@ -90,8 +98,7 @@ function openWebClient(config: Config, log: Log): Result<OpenWebClient, ConfigPr
         key: 'auth.userAuth.openId.privateKeyLocation',
         secretKey: 'oidc_private_key',
         trigger: rereadEvery(REREAD_MS),
-        onProblem: (problem) =>
-          log('error', 'secret_file', { problem: formatConfigProblem(problem) }),
+        ...tellOfSecret(log, 'auth.userAuth.openId.privateKeyLocation'),
         parse: parseClientKey,
       });
       if (!file.ok) return file;
@@ -112,7 +119,32 @@ function open(
     key,
     secretKey,
     trigger: rereadEvery(REREAD_MS),
+    ...tellOfSecret(log, key),
+  });
+}
+
+/**
+ * Tells what becomes of a secret's file: the log of what is wrong with it, the audit stream that another
+ * value is in use.
+ *
+ * @param key - The configuration key that names the file.
+ */
+export function tellOfSecret(
+  log: Log,
+  key: string,
+): Pick<SecretFileOptions, 'onProblem' | 'onWarning' | 'onChange'> {
+  const audit = createAudit(log);
+  return {
     onProblem: (problem) => log('error', 'secret_file', { problem: formatConfigProblem(problem) }),
     onWarning: (problem) => log('warn', 'secret_file', { problem: formatConfigProblem(problem) }),
-  });
+    onChange: () =>
+      audit({
+        event: 'secret_loaded',
+        ...NOBODY,
+        session: undefined,
+        ...NO_REQUEST,
+        reason: 'file_changed',
+        key,
+      }),
+  };
 }

@@ -4,23 +4,34 @@
  * @module
  */
 
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { type Config, selectSameSite } from '@sallyport/config';
 import { createRouteMatcher, ROUTE_GROUPS } from '@sallyport/protocol';
 import {
   type AdminServer,
   type ClientCredential,
+  combineObservers,
   createAdminServer,
+  createAudit,
   createClientKeys,
   createKeyRingFile,
   createMetadataSource,
   createRelyingParty,
+  createVerdictLog,
   describeFailure,
+  type Readiness,
   type SessionStore,
+  traceFetch,
+  traceStore,
+  type VerdictLog,
 } from '@sallyport/server';
 import { selectBearerSettings } from './bearer-settings.ts';
 import type { WebClientSecret } from './client-secret.ts';
 import type { Ports } from './ports.ts';
+
+/** Steps of {@link random}. */
+const RANDOM_STEPS = 2 ** 32;
 
 /**
  * Creates the authentication. Reads no file yet but the key ring, at first use.
@@ -28,18 +39,27 @@ import type { Ports } from './ports.ts';
  * @param store - Closed together with it.
  * @param webClient - Reads the web app's secret or key, current at each use.
  * @param introspectionSecret - Reads the secret for `bearer.introspection`, where that is configured.
+ * @param readiness - The process's, where it may go over to another configuration.
  */
 export function createAdmin(
   config: Config,
   store: SessionStore,
   webClient: WebClientSecret,
-  { now, schedule, fetch, log }: Ports,
+  { now, schedule, fetch: plainFetch, log, tracer, metrics }: Ports,
   introspectionSecret?: () => string,
+  readiness?: Readiness,
 ): AdminServer {
   const { auth, session, publicUrl } = config;
   const { openId, cookieSetting } = auth.userAuth;
   const url = new URL(publicUrl);
   const credential = toCredential(webClient, now);
+  const bearers = selectBearerSettings(config, introspectionSecret);
+  const metadataUrls = [
+    auth.appAuth.externalAuthServer.metadataUrl,
+    ...bearers.issuers.map(({ metadataUrl }) => metadataUrl),
+  ];
+  const counted = metrics?.countIdpCalls(plainFetch, metadataUrls) ?? plainFetch;
+  const fetch = traceFetch(counted, metadataUrls, tracer);
   const relyingParty = createRelyingParty({
     issuer: openId.baseUrl,
     clientId: openId.clientId,
@@ -61,6 +81,7 @@ export function createAdmin(
     folder: join(config.stateDirectory, 'metadata'),
   });
   const { externalAuthServer, thirdPartyConfig } = auth.appAuth;
+  const verdicts = openVerdictLog(config.observe, { log, schedule });
   const admin = createAdminServer({
     publicUrl: url,
     redirectOrigins: config.redirectOrigins,
@@ -82,7 +103,7 @@ export function createAdmin(
       httpAuthorizationHeader: auth.httpAuthorizationHeader,
       grpcAuthorizationHeader: auth.grpcAuthorizationHeader,
       onlyConfiguredHeader: config.bearer.onlyConfiguredHeader,
-      accepts: selectBearerSettings(config, introspectionSecret),
+      accepts: bearers,
       subjectPrefix: auth.userAuth.subjectPrefix,
     },
     access: { ...config.access, emailTrusted: config.emailTrusted },
@@ -90,6 +111,7 @@ export function createAdmin(
     stripHeaders: config.stripHeaders,
     idpQueryParameter: auth.userAuth.idpQueryParameter,
     rateLimitPerMinute: config.rateLimit.perMinute,
+    verdictCacheMs: config.doors.me.verdictCacheMs,
     matchRoute: createRouteMatcher(ROUTE_GROUPS),
     metadata: {
       authorizationServer: metadata.of(externalAuthServer.baseUrl, externalAuthServer.metadataUrl),
@@ -100,7 +122,11 @@ export function createAdmin(
         serviceHttpEndpoint: url.origin,
       },
     },
-    store,
+    store: traceStore(
+      metrics?.timeStore(store) ?? store,
+      session.store === 'local' ? 'sqlite' : 'redis',
+      tracer,
+    ),
     keyRing: createKeyRingFile(session.keyRingFile, now),
     relyingParty,
     clientKeys: credential.method === 'private_key_jwt' ? credential.keys : undefined,
@@ -108,14 +134,34 @@ export function createAdmin(
     now,
     schedule,
     log,
+    audit: createAudit(log),
+    onVerdict: combineObservers(metrics?.onVerdict, verdicts?.observe),
+    tracer,
+    readiness,
   });
   return {
     ...admin,
     async close() {
       metadata.close();
       await admin.close();
+      verdicts?.close();
     },
   };
+}
+
+/** Where lines of that level are not written, nothing is done for them. */
+function openVerdictLog(
+  { logLevel, sampleSuccesses }: Config['observe'],
+  { log, schedule }: Pick<Ports, 'log' | 'schedule'>,
+): VerdictLog | undefined {
+  return ['trace', 'debug', 'info'].includes(logLevel)
+    ? createVerdictLog({ log, sampleSuccesses, random, schedule })
+    : undefined;
+}
+
+/** At least 0, below 1; nobody who sees the lines can tell which request comes next. */
+function random(): number {
+  return randomBytes(4).readUInt32BE() / RANDOM_STEPS;
 }
 
 function toCredential(webClient: WebClientSecret, now: () => number): ClientCredential {

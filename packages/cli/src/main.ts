@@ -4,12 +4,12 @@
  * @module
  */
 
-import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError } from 'commander';
 import { addClientCommands } from './login/client-commands.ts';
 import { separateIds } from './sessions/separate-ids.ts';
 import { addSessionsCommand } from './sessions/sessions-command.ts';
 import { createStdio, EXIT, EXIT_CODES_HELP } from './stdio.ts';
+import { readVersion } from './version.ts';
 
 const stdio = createStdio();
 const program = new Command('sallyport')
@@ -111,13 +111,4 @@ function parseUpstream(text: string): string {
     throw new InvalidArgumentError('an upstream is an origin such as http://localhost:3000');
   }
   return url.origin;
-}
-
-function readVersion(): string {
-  const manifest: unknown = JSON.parse(
-    readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
-  );
-  return typeof manifest === 'object' && manifest !== null && 'version' in manifest
-    ? String(manifest.version)
-    : '';
 }

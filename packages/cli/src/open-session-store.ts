@@ -7,7 +7,10 @@
 import { join } from 'node:path';
 import type { Config } from '@sallyport/config';
 import {
+  createAudit,
   createLocalSessionStore,
+  NO_REQUEST,
+  NOBODY,
   openRedisSessionStore,
   type SessionStore,
 } from '@sallyport/server';
@@ -24,8 +27,10 @@ export async function openSessionStore(
   config: Config,
   { now, log }: Pick<Ports, 'now' | 'log'>,
 ): Promise<SessionStore> {
-  const onExpired = (id: number): void =>
-    log('audit', 'session_ended', { reason: 'session_expired', session: id });
+  const audit = createAudit(log);
+  // The record that says whose it was cannot be opened without its keys, and is gone by now.
+  const onExpired = (session: number): void =>
+    audit({ event: 'session_ended', ...NOBODY, session, ...NO_REQUEST, reason: 'session_expired' });
   switch (config.session.store) {
     case 'local':
       return createLocalSessionStore({ path: localStorePath(config), now, onExpired });

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Log, Schedule } from '@sallyport/server';
+import type { Log, Metrics, Schedule, Tracer } from '@sallyport/server';
 
 /** Ports of the composition root. */
 export interface Ports {
@@ -13,17 +13,24 @@ export interface Ports {
   readonly schedule: Schedule;
   readonly fetch: typeof fetch;
   readonly log: Log;
+  /** Absent where nothing is traced. */
+  readonly tracer?: Tracer | undefined;
+  /** Absent where no metrics are served. */
+  readonly metrics?: Metrics | undefined;
 }
+
+/** The system's timers. One that waits does not keep the process alive. */
+export const systemSchedule: Schedule = (afterMs, callback) => {
+  const timer = setTimeout(callback, afterMs);
+  timer.unref();
+  return () => clearTimeout(timer);
+};
 
 /** The system's clock, timers and network. A waiting timer does not keep the process alive. */
 export function createSystemPorts(log: Log): Ports {
   return {
     now: Date.now,
-    schedule: (afterMs, callback) => {
-      const timer = setTimeout(callback, afterMs);
-      timer.unref();
-      return () => clearTimeout(timer);
-    },
+    schedule: systemSchedule,
     fetch,
     log,
   };

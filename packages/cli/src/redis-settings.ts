@@ -13,6 +13,7 @@ import {
 } from '@sallyport/config';
 import { accept, SallyportError } from '@sallyport/protocol';
 import type { Log, RedisSessionStoreOptions } from '@sallyport/server';
+import { tellOfSecret } from './client-secret.ts';
 
 /** What the configuration says about the store. */
 type RedisSettings = Omit<RedisSessionStoreOptions, 'now' | 'monotonic' | 'log'>;
@@ -70,7 +71,7 @@ function readPassword(path: string, key: string, log: Log): () => string {
   return readAgain((common) =>
     openSecretFile({
       ...common,
-      ...logged(log),
+      ...tellOfSecret(log, key),
       path,
       key,
       secretKey: 'password',
@@ -99,9 +100,9 @@ function readPem(
 ): () => string {
   if (path === '') return () => '';
   const key = `session.redis.tls.${name}`;
-  const { onProblem } = logged(log);
+  const told = tellOfSecret(log, key);
   return readAgain((common) =>
-    openKeyFile({ ...common, onProblem, path, key, secretKey, parse: accept }),
+    openKeyFile({ ...common, ...told, path, key, secretKey, parse: accept }),
   );
 }
 
@@ -124,12 +125,5 @@ function readAgain(
   return () => {
     reread?.();
     return opened.value.current();
-  };
-}
-
-function logged(log: Log): Pick<SecretFileOptions, 'onProblem' | 'onWarning'> {
-  return {
-    onProblem: (problem) => log('error', 'secret_file', { problem: formatConfigProblem(problem) }),
-    onWarning: (problem) => log('warn', 'secret_file', { problem: formatConfigProblem(problem) }),
   };
 }

@@ -9,9 +9,11 @@
  */
 
 import type { BearerConfig } from './bearer-config.ts';
+import type { MetricsConfig } from './metrics-config.ts';
 import type { RedisConfig } from './redis-config.ts';
 import type { SameSitePolicy } from './same-site.ts';
 import type { SecretText } from './secret-text.ts';
+import type { TracesConfig } from './traces-config.ts';
 
 /** Everything that can be configured, checked and with defaults filled in; deeply frozen. */
 export interface Config {
@@ -24,8 +26,10 @@ export interface Config {
   /** IP addresses and CIDR ranges. */
   readonly trustedProxies: readonly string[];
   readonly server: {
-    /** Processes that answer; 1 is one process and no other. */
-    readonly workers: number;
+    /** Processes that answer; 1 is one process and no other, `auto` one for each processor. */
+    readonly workers: number | 'auto';
+    /** How long connections are still taken after the process was asked to end. */
+    readonly drainDelayMs: number;
     readonly security: { readonly useAuth: boolean };
   };
   readonly auth: AuthConfig;
@@ -37,7 +41,20 @@ export interface Config {
   readonly claimHeaders: readonly string[];
   /** In the spelling of `canonicalHeaderName`. */
   readonly stripHeaders: readonly string[];
-  readonly observe: { readonly logLevel: LogLevel };
+  /** Doors of the server. */
+  readonly doors: {
+    /** How long an ended session may still be admitted by what a proxy keeps; 0: nothing is kept. */
+    readonly me: { readonly verdictCacheMs: number };
+  };
+  readonly observe: {
+    readonly logLevel: LogLevel;
+    /** The part of the admissions that the log of verdicts has: 0 none, 1 every one. */
+    readonly sampleSuccesses: number;
+    /** `file` is empty when audit lines go where the log goes. */
+    readonly audit: { readonly file: string };
+    readonly metrics: MetricsConfig;
+    readonly traces: TracesConfig;
+  };
   readonly rateLimit: { readonly perMinute: number };
   readonly union: { readonly auth: ServiceAuthConfig };
   readonly admin: AdminClientConfig;

@@ -5,6 +5,7 @@
  */
 
 export type { BearerConfig, BearerIssuerConfig, SignatureAlgorithm } from './bearer-config.ts';
+export { type ConfigChanges, listChanges } from './changes.ts';
 export {
   type ClientConfig,
   type ClientConfigSources,
@@ -26,7 +27,9 @@ export type {
 } from './config.ts';
 export { parseYaml, type YamlFile } from './file/parse-yaml.ts';
 export { normalizeAudience } from './kinds/url.ts';
+export { WORKERS_MAX } from './kinds/worker-count.ts';
 export { type LoadedConfig, loadConfig } from './load-config.ts';
+export type { MetricsConfig } from './metrics-config.ts';
 export {
   type ConfigProblem,
   describeFound,
@@ -48,3 +51,4 @@ export {
   type SecretFileOptions,
 } from './secret-file.ts';
 export { SecretText } from './secret-text.ts';
+export type { TracesConfig } from './traces-config.ts';

@@ -151,6 +151,7 @@ describe('defaults', () => {
   it('run no second process', () => {
     expect(load({}).config.server.workers).toBe(1);
     expect(load({ text: 'server: { workers: 64 }' }).config.server.workers).toBe(64);
+    expect(load({ text: 'server: { workers: auto }' }).config.server.workers).toBe('auto');
   });
 
   it('follow other keys: key ring in the state directory, client headers after the server', () => {

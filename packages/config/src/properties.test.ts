@@ -51,6 +51,8 @@ const names = fc.constantFrom(...SETTINGS.flatMap(({ path }) => path));
 function hasJsonType({ setting: { kind } }: PlacedSetting, value: unknown): boolean {
   if (kind.name === 'boolean') return typeof value === 'boolean';
   if (kind.name === 'integer') return Number.isSafeInteger(value);
+  if (kind.name === 'share') return typeof value === 'number' && value >= 0 && value <= 1;
+  if (kind.name === 'integer or auto') return Number.isSafeInteger(value) || value === 'auto';
   if (kind.name === 'list of mappings')
     return Array.isArray(value) && value.every((entry) => typeof entry === 'object');
   if (kind.name.startsWith('list of '))

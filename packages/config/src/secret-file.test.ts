@@ -21,6 +21,7 @@ function relative(problem: ConfigProblem): string {
 function open(path: string) {
   const problems: string[] = [];
   const warnings: string[] = [];
+  const changes: string[] = [];
   const rereads = new Set<() => void>();
   const result = openSecretFile({
     path,
@@ -31,13 +32,14 @@ function open(path: string) {
       return () => rereads.delete(reread);
     },
     onProblem: (problem) => problems.push(relative(problem)),
+    onChange: () => changes.push(result.ok ? result.value.current() : ''),
     onWarning: (warning) => warnings.push(relative(warning)),
   });
   const problem = result.ok ? undefined : relative(result.error);
   const reread = (): void => {
     for (const call of rereads) call();
   };
-  return { result, problem, problems, warnings, reread, rereads };
+  return { result, problem, problems, warnings, changes, reread, rereads };
 }
 
 function openGood(path: string) {
@@ -253,5 +255,22 @@ describe('a key file', () => {
     reread();
     expect(key.current()).toEqual({ number: 9 });
     expect(problems.join()).not.toContain('canary');
+  });
+});
+
+describe('a change', () => {
+  it('is told once, when the new value is in use; a file that stays, and one that cannot be used, is none', () => {
+    const { reread, changes } = openGood(write('one'));
+    reread();
+    write('two');
+    reread();
+    reread();
+    write('');
+    reread();
+    write('two');
+    reread();
+    write('three');
+    reread();
+    expect(changes).toEqual(['two', 'three']);
   });
 });

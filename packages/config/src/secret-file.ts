@@ -39,10 +39,13 @@ export interface SecretFileOptions {
     | 'password'
     | 'ca.crt'
     | 'tls.crt'
-    | 'tls.key';
+    | 'tls.key'
+    | 'headers';
   readonly trigger: RereadTrigger;
   /** Hears that a changed file cannot be used, once for each reason; the last good value stays. */
   readonly onProblem: (problem: ConfigProblem) => void;
+  /** Hears that the file holds another value now, which is in use from here on. */
+  readonly onChange?: (() => void) | undefined;
   /** Hears of white space around a value, once for each value. */
   readonly onWarning: (warning: ConfigProblem) => void;
 }
@@ -101,7 +104,7 @@ function follow<T>(
   options: Omit<SecretFileOptions, 'onWarning'>,
   parse: (text: string) => Result<T, KeyFileRefusal>,
 ): Result<SecretFile<T>, ConfigProblem> {
-  const { path, trigger, onProblem } = options;
+  const { path, trigger, onProblem, onChange } = options;
   const first = readSecret(path);
   if (!first.ok) return refuse(toProblem(options, first.error));
   const parsed = parse(first.value);
@@ -122,6 +125,7 @@ function follow<T>(
     reported = undefined;
     text = next.value;
     value = changed.value;
+    onChange?.();
   });
   return accept({ current: () => value, close: stop });
 

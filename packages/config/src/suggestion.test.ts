@@ -10,7 +10,7 @@ describe('what an unknown key may have meant', () => {
     ['union.auth', 'enabled', 'union.auth.enable (did you mean that?)'],
     ['auth', 'openId', 'auth.userAuth.openId (did you mean that?)'],
     ['', 'useAuth', 'server.security.useAuth (did you mean that?)'],
-    ['observe', 'colour', 'one of logLevel'],
+    ['observe', 'colour', 'one of logLevel, sampleSuccesses, audit, metrics, traces'],
     ['auth.userAuth', 'openId.baseUrl', 'auth.userAuth.openId.baseUrl (did you mean that?)'],
     ['auth', 'disableForHttp', 'no such key: enforcement is never switched off for one transport'],
   ])('in "%s", %s: %s', (block, name, expected) => {

@@ -55,6 +55,14 @@ describe('buildUpstreamHeaders', () => {
     expect(build([name, 'evil'])).toEqual(OWN);
   });
 
+  it('passes a trace on as it came: the parent of a backend is the span of the caller', () => {
+    const trace: readonly HeaderPair[] = [
+      ['traceparent', '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'],
+      ['tracestate', 'vendor=a,other=b'],
+    ];
+    expect(build(trace.flat())).toEqual(expect.arrayContaining([...trace]));
+  });
+
   it.each(['Accept', 'X-Forward', 'Origin', 'X-Requested-With', 'Content-Type'])(
     'passes %s on',
     (name) => {

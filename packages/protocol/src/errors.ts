@@ -6,10 +6,12 @@
 
 /** Stable identifiers of every thrown failure. Documented in docs/errors.md; never renamed. */
 export type SallyportErrorCode =
+  | 'SP_AUDIT_UNUSABLE'
   | 'SP_CONFIG_INVALID'
   | 'SP_IDP_PROTOCOL'
   | 'SP_IDP_UNREACHABLE'
   | 'SP_KEY_RING_UNUSABLE'
+  | 'SP_NOT_READY'
   | 'SP_PLATFORM_PROTOCOL'
   | 'SP_PLATFORM_UNREACHABLE'
   | 'SP_PORT_IN_USE'

@@ -22,6 +22,12 @@ export const IDENTITY_HEADERS = {
 /** Prefix of the configured claim headers: claim `tenant_id` travels as `x-user-claim-tenant-id`. */
 export const CLAIM_HEADER_PREFIX = 'x-user-claim-';
 
+/**
+ * In which nginx repeats, towards `/me`, the Cookie header a cached verdict is found by. It only counts
+ * where the two agree, so that a proxy that caches by another key is never told to keep a verdict.
+ */
+export const VERDICT_KEY_HEADER = 'x-sallyport-verdict-key';
+
 /** Name prefixes a client may never send to a backend, whatever the verdict. */
 const STRIPPED_PREFIXES: readonly string[] = ['x-user-', 'x-amzn-oidc-'];
 

@@ -23,11 +23,12 @@ export {
   HOP_BY_HOP_HEADERS,
   IDENTITY_HEADERS,
   isIdentityHeader,
+  VERDICT_KEY_HEADER,
 } from './header-names.ts';
 export { createRouteMatcher, type RouteMatcher } from './match-route.ts';
-export { isOwnEndpoint, PATHS } from './paths.ts';
+export { isOwnEndpoint, METRICS_PATH, PATHS } from './paths.ts';
 export type { JsonValue, Principal, UserRecord } from './principal.ts';
-export { withoutUnprintable } from './printable.ts';
+export { escapeUnprintable, withoutUnprintable } from './printable.ts';
 export {
   type LandingPolicy,
   parseRedirectTarget,

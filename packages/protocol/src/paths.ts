@@ -31,6 +31,9 @@ export const PATHS = {
   readyz: '/readyz',
 } as const;
 
+/** Where metrics are: on a port of their own and not under `publicUrl`, where it is a path like any other. */
+export const METRICS_PATH = '/metrics';
+
 /**
  * Whether a path names one of our endpoints, which no sign-in may end on: it would loop, or start
  * an action by itself.

@@ -14,12 +14,26 @@ import type { BearerSettings } from './bearer/bearer-settings.ts';
 import { createBearerVerifier } from './bearer/bearer-verifier.ts';
 import { createIssuerFetch } from './bearer/issuer-request.ts';
 import { createMeDoor } from './doors/me.ts';
+import { createVerdictCache } from './doors/verdict-cache.ts';
 import { createFrontDoor } from './front-door.ts';
 import type { Schedule } from './issuer/idp-metadata.ts';
 import type { HttpHandler } from './listener/connections.ts';
 import type { MetadataOptions } from './metadata/rest-door.ts';
+import { type Audit, NO_REQUEST, NOBODY } from './observe/audit.ts';
+import { auditBearers } from './observe/audit-bearers.ts';
+import { createOriginReader } from './observe/audit-origin.ts';
 import { describeFailure, type Log } from './observe/log.ts';
-import { type DoorName, observeCheck, type VerdictObserver } from './observe/verdict-observer.ts';
+import type { ServerReadings } from './observe/metrics.ts';
+import { traceRequests } from './observe/trace-requests.ts';
+import { traceVerdicts } from './observe/trace-verdicts.ts';
+import type { Tracer } from './observe/tracer.ts';
+import {
+  combineObservers,
+  type DoorName,
+  observeCheck,
+  type VerdictObserver,
+} from './observe/verdict-observer.ts';
+import { Readiness, type WaitingFor, watchParts } from './readiness.ts';
 import { createRouter } from './router.ts';
 import { KeyRing, type KeyRingSource } from './session/key-ring.ts';
 import { RenewalBudget } from './session/renewal/renewal-budget.ts';
@@ -30,7 +44,7 @@ import { type SessionLifetimes, Sessions } from './session/sessions.ts';
 import { Attempts } from './sign-in/attempt.ts';
 import { createClientAddress } from './sign-in/client-address.ts';
 import type { ClientKeys } from './sign-in/client-keys.ts';
-import { createRateLimit } from './sign-in/rate-limit.ts';
+import { createRateLimit, type RateLimit } from './sign-in/rate-limit.ts';
 import type { RelyingParty } from './sign-in/relying-party.ts';
 import { type AccessRules, selectAccessClaims } from './verdict/access.ts';
 import { type Check, createCheck } from './verdict/check.ts';
@@ -66,6 +80,8 @@ export interface AdminServerOptions {
   readonly stripHeaders: readonly string[];
   readonly idpQueryParameter: string;
   readonly rateLimitPerMinute: number;
+  /** `doors.me.verdictCache`; 0 by default: a proxy may keep nothing. */
+  readonly verdictCacheMs?: number;
   /** Which routes are protected. */
   readonly matchRoute: RouteMatcher;
   readonly metadata: MetadataOptions;
@@ -78,8 +94,13 @@ export interface AdminServerOptions {
   readonly now: () => number;
   readonly schedule: Schedule;
   readonly log: Log;
+  readonly audit: Audit;
+  /** The process's, when it may go over to other parts later; by default it is that of these alone. */
+  readonly readiness?: Readiness | undefined;
   /** Told of every verdict that a door asks for. */
   readonly onVerdict?: VerdictObserver | undefined;
+  /** Absent where nothing is traced: then nothing of it stands in the way of a request. */
+  readonly tracer?: Tracer | undefined;
 }
 
 /** One request as the embedded gateway asks about it. */
@@ -102,6 +123,15 @@ export interface AdminServer {
   readonly answer: (request: GateRequest) => Answer | Promise<Answer>;
   readonly backendHeaders: BackendHeaderPolicy;
   isReady(): boolean;
+  /** What these parts wait for, whatever the process does. */
+  readonly waitingFor: WaitingFor;
+  /**
+   * Whether what the IdPs have to tell is known, by its name: `identity_provider`, `keys <issuer>` for each
+   * whose bearer tokens are accepted, `metadata <issuer>` for what clients are told.
+   */
+  knowledge(): ReadonlyMap<string, boolean>;
+  /** How things stand; for metrics. */
+  readonly readings: () => ServerReadings;
   /** Ends calls that would go on for ever; to be called when the listener begins to close. */
   readonly stopping: () => void;
   /** Lets renewals under way come to their end, within seconds: what they brought may be the only token that works. */
@@ -119,24 +149,37 @@ const SWEEP_LIMIT = 32;
 const SWEEP_AGAIN_MS = 50;
 /** More would only wait for each other at the IdP. */
 const RENEWALS_AT_ONCE = 16;
+/** An id like any other; what the store answers does not matter. */
+const NO_SESSION = 0;
 /** Steps of {@link random}. */
 const RANDOM_STEPS = 2 ** 32;
 
 /** Puts the parts together. Starts nothing but a sweep of ended sessions, after three seconds and then once a minute. */
 export function createAdminServer(options: AdminServerOptions): AdminServer {
-  const { publicUrl, store, relyingParty, now, schedule, log } = options;
+  const { publicUrl, store, relyingParty, now, schedule, log, audit } = options;
   const publicOrigin = publicUrl.origin;
   const cookies = createCookieSettings(publicUrl, options.cookie.sameSite, options.cookie.domain);
   const generation = new Generation();
+  let isRingKnown = false;
   const ring = new KeyRing(options.keyRing, {
     now,
     onChange: () => {
       generation.bump();
-      log('info', 'key_ring_read');
+      const reason = isRingKnown ? 'file_changed' : 'first_use';
+      isRingKnown = true;
+      audit({ event: 'key_ring_loaded', ...NOBODY, session: undefined, ...NO_REQUEST, reason });
     },
     onProblem: (cause) => log('error', 'key_ring_unreadable', { failure: describeFailure(cause) }),
   });
   const sessions = new Sessions({ store, ring, now, lifetimes: options.lifetimes });
+  const clientAddress = createClientAddress(options.trustedProxies);
+  const originOf = createOriginReader(clientAddress);
+  const turns = createRateLimit(options.rateLimitPerMinute, now);
+  const rateLimit: RateLimit = (key, takes) => {
+    const turn = turns(key, takes);
+    if (!turn.ok) log('debug', 'rate_limited');
+    return turn;
+  };
   const bearerHeaders = selectBearerHeaders(options.bearer);
   const access = () => options.access;
   const { claimHeaders } = options;
@@ -150,7 +193,6 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
     generation,
     now,
     schedule,
-    onRefused: (problem, issuer) => log('debug', 'bearer_refused', { problem, issuer }),
     onKeysLoaded: (issuer, ignored) => log('info', 'issuer_keys_read', { issuer, ignored }),
     onFailure: (issuer, cause) =>
       log('warn', 'issuer_unavailable', { issuer, failure: describeFailure(cause) }),
@@ -182,17 +224,14 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
       user: toUserRecord(claims, claimHeaders, access().emailTrusted),
       claims: selectAccessClaims(claims, access()),
     }),
-    onSent: ({ id, principal }) =>
-      log('audit', 'session_renewing', {
-        session: id,
-        issuer: principal.issuer,
-        subject: principal.subject,
-      }),
     now,
     schedule,
     random,
     onChanged: (id) => verifier.forget(id),
+    originOf,
     log,
+    audit,
+    tracer: options.tracer,
   });
   const check = createCheck({
     publicOrigin,
@@ -202,11 +241,23 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
     bearer,
     onOutage,
   });
-  const { onVerdict } = options;
-  const checkAt = (door: DoorName) =>
-    onVerdict === undefined ? check : observeCheck(check, door, onVerdict);
-  const me = createMeDoor({ check: checkAt('me'), publicOrigin });
+  const observer = combineObservers(
+    auditBearers(audit, originOf),
+    options.onVerdict,
+    traceVerdicts(options.tracer),
+  );
+  const checkAt = (door: DoorName) => observeCheck(check, door, observer);
+  const me = createMeDoor({
+    check: checkAt('me'),
+    publicOrigin,
+    verdictCache: createVerdictCache(options.verdictCacheMs ?? 0, now),
+  });
   const checkAtGateway = checkAt('gateway');
+  const waitingFor = watchParts({
+    isIdpKnown: () => relyingParty.isReady(),
+    askStore: () => store.endReason(NO_SESSION),
+  });
+  const readiness = options.readiness ?? followed(waitingFor);
   const router = createRouter({
     signIn: {
       redirects: {
@@ -226,18 +277,22 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
       idpQueryParameter: options.idpQueryParameter,
       isProtectedPath: (path) => options.matchRoute(path, 'http').protected,
       log,
+      audit,
     },
     checkStatus: checkAt('status'),
     clientKeys: options.clientKeys,
-    clientAddress: createClientAddress(options.trustedProxies),
+    clientAddress,
     countsAddresses: options.trustedProxies.length > 0,
-    rateLimit: createRateLimit(options.rateLimitPerMinute, now),
-    isReady: () => relyingParty.isReady(),
+    rateLimit,
+    waitingFor: readiness.waitingFor,
     now,
     log,
   });
-  const stopping = new AbortController();
-  const health = { isReady: () => relyingParty.isReady(), schedule, stopping: stopping.signal };
+  const health = {
+    waitingFor: readiness.waitingFor,
+    schedule,
+    stopping: readiness.stopping,
+  };
   const front = createFrontDoor({
     auth: {
       check: checkAt('service'),
@@ -249,15 +304,16 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
     router,
     log,
   });
+  let isClosed = false;
   let cancelSweep = schedule(FIRST_SWEEP_MS, sweep);
 
   return {
-    handler: (req, res) => {
+    handler: traceRequests((req, res) => {
       if (!me(req, res)) front(req, res);
-    },
+    }, options.tracer),
     check,
     stopping() {
-      stopping.abort();
+      readiness.stop();
       renewals.stop();
     },
     answer(request) {
@@ -279,8 +335,30 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
       isAttemptCookie: (name) => cookies.attemptNames.includes(name),
     },
     isReady: () => relyingParty.isReady(),
+    waitingFor,
+    knowledge: () =>
+      new Map([
+        ['identity_provider', relyingParty.isReady()],
+        ...[...bearer.issuers()].map(([issuer, hasKeys]) => [`keys ${issuer}`, hasKeys] as const),
+        ...[options.metadata.authorizationServer, options.metadata.signInServer].map(
+          ({ issuer, current }) => [`metadata ${issuer}`, current !== undefined] as const,
+        ),
+      ]),
+    readings() {
+      // Also where nobody has asked for a key yet.
+      ring.poll();
+      return {
+        isReady: relyingParty.isReady(),
+        sealsSince: ring.sealsSince,
+        issuerKeys: bearer.keySets(),
+        remembered: { sessions: verifier.remembered(), tokens: bearer.remembered() },
+      };
+    },
     async close() {
+      isClosed = true;
       cancelSweep();
+      // Also of parts that were replaced, and whose process goes on.
+      renewals.stop();
       const { promise: timeUp, resolve } = Promise.withResolvers<void>();
       const cancel = schedule(SETTLE_MS, resolve);
       await Promise.race([renewals.settle(), timeUp]);
@@ -297,6 +375,7 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
 
   async function sweepAndGoOn(): Promise<void> {
     const swept = await sweepOnce();
+    if (isClosed) return;
     cancelSweep = schedule(swept < SWEEP_LIMIT ? SWEEP_EVERY_MS : SWEEP_AGAIN_MS, sweep);
   }
 
@@ -304,10 +383,17 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
     try {
       return await store.sweep(SWEEP_LIMIT);
     } catch (cause) {
-      log('warn', 'sweep_failed', { failure: describeFailure(cause) });
+      // The end of the process may come in between.
+      if (!isClosed) log('warn', 'sweep_failed', { failure: describeFailure(cause) });
       return 0;
     }
   }
+}
+
+function followed(parts: WaitingFor): Readiness {
+  const readiness = new Readiness();
+  readiness.follow(parts);
+  return readiness;
 }
 
 function random(): number {
@@ -318,6 +404,8 @@ function random(): number {
 export interface DisabledServerOptions {
   readonly schedule: Schedule;
   readonly log: Log;
+  /** As of {@link AdminServerOptions}. */
+  readonly readiness?: Readiness | undefined;
 }
 
 /**
@@ -330,20 +418,20 @@ export interface DisabledServerOptions {
 export function createDisabledServer({
   schedule,
   log,
+  readiness = new Readiness(),
 }: DisabledServerOptions): Pick<AdminServer, 'handler' | 'stopping'> {
-  const stopping = new AbortController();
   const router = createRouter({
     signIn: undefined,
     clientAddress: createClientAddress([]),
     countsAddresses: false,
     rateLimit: () => ({ ok: true }),
-    isReady: () => true,
+    waitingFor: readiness.waitingFor,
     now: () => 0,
     log,
   });
-  const health = { isReady: () => true, schedule, stopping: stopping.signal };
+  const health = { waitingFor: readiness.waitingFor, schedule, stopping: readiness.stopping };
   return {
     handler: createFrontDoor({ auth: undefined, health, router, log }),
-    stopping: () => stopping.abort(),
+    stopping: () => readiness.stop(),
   };
 }

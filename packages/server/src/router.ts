@@ -10,11 +10,12 @@ import { PATHS, readCookies, SallyportError } from '@sallyport/protocol';
 import { type Context, Hono } from 'hono';
 import { isBackground } from './answer/caller.ts';
 import { toProblemJson } from './answer/problem.ts';
-import { selectRequestId } from './answer/request-id.ts';
+import { requestIdOf } from './answer/request-id.ts';
 import { createSessionStatus } from './doors/session-status.ts';
 import type { HttpHandler } from './listener/connections.ts';
 import { describeFailure, type Log } from './observe/log.ts';
 import type { FailureReason } from './page/failure-page.ts';
+import type { WaitingFor } from './readiness.ts';
 import { PrincipalSessions } from './session/principal-sessions.ts';
 import { createAccount } from './sign-in/account.ts';
 import { createBackchannelLogout } from './sign-in/backchannel-logout.ts';
@@ -41,8 +42,8 @@ export interface RouterOptions {
   /** Whether a client address means anything: without trusted proxies everybody may share one. */
   readonly countsAddresses: boolean;
   readonly rateLimit: RateLimit;
-  /** Whether the IdP's metadata is there; `/readyz` asks the store itself. */
-  readonly isReady: () => boolean;
+  /** What `/readyz` says. */
+  readonly waitingFor: WaitingFor;
   readonly now: () => number;
   readonly log: Log;
 }
@@ -50,20 +51,18 @@ export interface RouterOptions {
 type Env = { Bindings: HttpBindings | Http2Bindings };
 
 const OWN_JSON_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
-/** An id like any other; what the answer is does not matter. */
-const NO_SESSION = 0;
 
 /** Creates the listener for every route but `/me`. */
 export function createRouter(options: RouterOptions): HttpHandler {
   const { signIn, log } = options;
   const app = new Hono<Env>();
-  let isStoreKnown = signIn === undefined;
 
   app.get(PATHS.healthz, (context) => context.json({ status: 'ok' }, 200, OWN_JSON_HEADERS));
   app.get(PATHS.readyz, async (context) => {
-    const ready = options.isReady() && (await hasStoreAnswered());
-    const status = ready ? 'ready' : 'not_ready';
-    return context.json({ status }, ready ? 200 : 503, OWN_JSON_HEADERS);
+    const missing = await options.waitingFor();
+    return missing.length === 0
+      ? context.json({ status: 'ready' }, 200, OWN_JSON_HEADERS)
+      : context.json({ status: 'not_ready', waiting_for: missing }, 503, OWN_JSON_HEADERS);
   });
 
   if (signIn !== undefined) {
@@ -95,6 +94,7 @@ export function createRouter(options: RouterOptions): HttpHandler {
       rateLimit,
       countsAddresses,
       log,
+      audit: signIn.audit,
       sessions: principalSessions,
     });
     app.all(PATHS.backchannelLogout, (context) =>
@@ -125,20 +125,6 @@ export function createRouter(options: RouterOptions): HttpHandler {
   // The listener answers every failure itself; its promise only says when it is done.
   return (req, res) => void listener(req, res);
 
-  /**
-   * Whether the store has answered at least once. When it is away later sessions are undecided, which
-   * is no reason to turn away everything else.
-   */
-  async function hasStoreAnswered(): Promise<boolean> {
-    try {
-      if (!isStoreKnown) await signIn?.store.endReason(NO_SESSION);
-      isStoreKnown = true;
-    } catch {
-      // The store tells the log itself.
-    }
-    return isStoreKnown;
-  }
-
   function toSignInRequest(context: Context<Env>): SignInRequest {
     const { incoming } = context.env;
     const forwardedFor = incoming.headers['x-forwarded-for'];
@@ -151,7 +137,7 @@ export function createRouter(options: RouterOptions): HttpHandler {
         incoming.socket.remoteAddress,
         Array.isArray(forwardedFor) ? forwardedFor.join(',') : forwardedFor,
       ),
-      requestId: selectRequestId(incoming.headers['x-request-id']),
+      requestId: requestIdOf(incoming.headers),
     };
   }
 
@@ -174,7 +160,7 @@ export function createRouter(options: RouterOptions): HttpHandler {
   function failed(request: SignInRequest, cause: unknown): Response {
     log('error', 'request_failed', {
       failure: describeFailure(cause),
-      requestId: request.requestId,
+      request_id: request.requestId,
     });
     if (cause instanceof SallyportError)
       return fail(request, 'store_unavailable', cause.retryAfterSeconds ?? 5);

@@ -54,6 +54,33 @@ export function readSources(
   }
 }
 
+/** Reads the configuration of a running command again. */
+export interface ConfigurationReader {
+  /** Path of the configuration file, when there is one. */
+  readonly file: string | undefined;
+  /** Reads and checks all of it. The environment is the one the process was started with. */
+  readonly read: () => Result<
+    { readonly loaded: LoadedConfig; readonly sources: ConfigSources },
+    readonly ConfigProblem[]
+  >;
+}
+
+/** Creates the reader for `serve`. */
+export function createConfigurationReader(
+  options: ConfigurationOptions,
+  environment: ConfigSources['env'],
+): ConfigurationReader {
+  return {
+    file: options.config,
+    read() {
+      const sources = readSources(options, environment);
+      if (!sources.ok) return sources;
+      const loaded = loadConfig(sources.value, 'serve');
+      return loaded.ok ? accept({ loaded: loaded.value, sources: sources.value }) : loaded;
+    },
+  };
+}
+
 /** Writes every problem on a line of its own, or all of them as JSON. */
 export function reportProblems(
   problems: readonly ConfigProblem[],

@@ -5,9 +5,14 @@
  */
 
 import cluster from 'node:cluster';
-import { loadConfig } from '@sallyport/config';
+import { availableParallelism } from 'node:os';
+import { countWorkers } from '../serve/count-workers.ts';
 import { EXIT, type Stdio } from '../stdio.ts';
-import { type ConfigurationOptions, readSources, reportProblems } from './configuration.ts';
+import {
+  type ConfigurationOptions,
+  createConfigurationReader,
+  reportProblems,
+} from './configuration.ts';
 
 /** Options of the command line. */
 export interface ServeOptions extends ConfigurationOptions {
@@ -32,22 +37,20 @@ export async function serve(options: ServeOptions, stdio: Stdio): Promise<number
     return runWorker();
   }
   const isJson = options.json === true;
-  const sources = readSources(options, process.env);
-  if (!sources.ok) {
-    reportProblems(sources.error, isJson, stdio);
+  const reader = createConfigurationReader(options, process.env);
+  const first = reader.read();
+  if (!first.ok) {
+    reportProblems(first.error, isJson, stdio);
     return EXIT.failure;
   }
-  const loaded = loadConfig(sources.value, 'serve');
-  if (!loaded.ok) {
-    reportProblems(loaded.error, isJson, stdio);
-    return EXIT.failure;
-  }
-  if (options.check !== true && loaded.value.config.server.workers > 1) {
+  const { loaded, sources } = first.value;
+  const workers = countWorkers(loaded.config.server.workers, availableParallelism());
+  if (options.check !== true && workers > 1) {
     const { serveWithWorkers } = await import('../serve/serve-with-workers.ts');
-    return serveWithWorkers(loaded.value, sources.value, isJson, stdio);
+    return serveWithWorkers(loaded, workers, sources, reader, isJson, stdio);
   }
   const { checkConfiguration, serveAlone } = await import('../serve/serve-alone.ts');
   return options.check === true
-    ? checkConfiguration(loaded.value, isJson, stdio)
-    : serveAlone(loaded.value, isJson, stdio);
+    ? checkConfiguration(loaded, isJson, stdio)
+    : serveAlone(loaded, reader, isJson, stdio);
 }

@@ -6,9 +6,10 @@
 
 import type { Config } from '@sallyport/config';
 import { accept, type Result, refuse } from '@sallyport/protocol';
-import { createPinoLog, parseSessionId } from '@sallyport/server';
+import { createAudit, type Log, parseSessionId } from '@sallyport/server';
 import type { Interruption } from '../login/interruption.ts';
 import { type ExitCode, reportFailure } from '../login/report.ts';
+import { openOperatorLog } from '../observe/operator-log.ts';
 import { confirm } from '../sessions/confirmation.ts';
 import {
   type EndedSession,
@@ -24,7 +25,7 @@ import { readOperator } from '../sessions/operator.ts';
 import { createProgress } from '../sessions/progress.ts';
 import { readSessions } from '../sessions/read-sessions.ts';
 import {
-  auditFields,
+  auditEnded,
   describeEnded,
   describeEnding,
   reportEnded,
@@ -78,12 +79,14 @@ export async function revokeSessions(
     }
     if (options.all === true && !(await isAgreed(options, opened, config, stdio, signal)))
       return reportFailure(NOT_CONFIRMED, isJson, stdio);
-    const report = await end(options, config, {
-      ...opened,
-      now: Date.now,
-      onEnded: createTeller(config, isJson, stdio),
-      signal,
-    });
+    const record = openOperatorLog(config.observe);
+    let report: EndReport;
+    try {
+      const onEnded = createTeller(record.log, isJson, stdio);
+      report = await end(options, config, { ...opened, now: Date.now, onEnded, signal });
+    } finally {
+      await record.close();
+    }
     const code = reportEnded(report, how, stdio);
     const summary = describeEnding(report, options);
     if (!isJson && summary !== '') stdio.error(summary);
@@ -135,16 +138,11 @@ async function isAgreed(
   });
 }
 
-/** On a terminal the line about each ended session is the record; elsewhere the log has its audit line too. */
-function createTeller(
-  config: Config,
-  isJson: boolean,
-  stdio: Stdio,
-): (ended: EndedSession) => void {
-  const log = createPinoLog(config.observe.logLevel, process.stderr);
+function createTeller(log: Log, isJson: boolean, stdio: Stdio): (ended: EndedSession) => void {
+  const audit = createAudit(log);
   const operator = readOperator(process.env);
   return (ended) => {
-    if (!process.stderr.isTTY) log('audit', 'session_ended', auditFields(ended, operator));
+    audit(auditEnded(ended, operator));
     if (!isJson) stdio.out(describeEnded(ended));
   };
 }

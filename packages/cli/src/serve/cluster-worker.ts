@@ -7,7 +7,7 @@
 import cluster from 'node:cluster';
 import { fileURLToPath } from 'node:url';
 import type { FromWorker, SourcesToSend, ToWorker } from './primary-channel.ts';
-import type { StartWorker, WorkerExit } from './worker-process.ts';
+import type { StartWorker, WorkerExit, WorkerStop } from './worker-process.ts';
 
 const COMMAND = fileURLToPath(new URL('../../bin/sallyport.js', import.meta.url));
 
@@ -19,14 +19,14 @@ const COMMAND = fileURLToPath(new URL('../../bin/sallyport.js', import.meta.url)
  * killed, and puts the primary into the way of everybody.
  *
  * @param sources - Where the configuration comes from, as it was when the primary read it: a worker that
- *   is started later must not have another one.
+ *   takes the place of one of them must not have another one.
  * @param port - Where they listen. Not 0: one that is started when no other is left would get another.
  */
 export function createClusterWorkers(sources: SourcesToSend, port: number): StartWorker {
   cluster.schedulingPolicy = cluster.SCHED_NONE;
   cluster.setupPrimary({ exec: COMMAND, args: ['serve'] });
 
-  return ({ number, onReport, onEnd }) => {
+  return ({ number, isReplacement, onReport, onEnd }) => {
     let worker: ReturnType<typeof cluster.fork>;
     try {
       worker = cluster.fork();
@@ -36,12 +36,14 @@ export function createClusterWorkers(sources: SourcesToSend, port: number): Star
       return { pid: undefined, stop: ignore, kill: ignore };
     }
     const { process: child } = worker;
-    let isStopping = false;
+    let stopping: WorkerStop | undefined;
     worker.on('message', (message: FromWorker) => {
+      // Said to whoever collects them.
+      if (message.kind === 'metrics') return;
       if (message.kind !== 'asking') return onReport(message);
-      send({ kind: 'assignment', number, port, sources });
+      send({ kind: 'assignment', number, port, isReplacement, sources });
       // What it was told before, it may not have heard.
-      if (isStopping) send({ kind: 'stop' });
+      if (stopping !== undefined) send({ kind: 'stop', ...stopping });
     });
     // Without a process there will be no end of one. Whatever else fails shows in its end.
     worker.on('error', () => {
@@ -53,9 +55,9 @@ export function createClusterWorkers(sources: SourcesToSend, port: number): Star
     );
     return {
       pid: child.pid,
-      stop() {
-        isStopping = true;
-        send({ kind: 'stop' });
+      stop(stop) {
+        stopping ??= stop;
+        send({ kind: 'stop', ...stopping });
       },
       kill: () => child.kill('SIGKILL'),
     };

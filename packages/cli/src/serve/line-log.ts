@@ -5,6 +5,7 @@
  */
 
 import type { Config } from '@sallyport/config';
+import { escapeUnprintable } from '@sallyport/protocol';
 import type { Log, LogLevel } from '@sallyport/server';
 
 /** Both ladders on one scale; an audit line is written at every threshold but `silent`. */
@@ -33,6 +34,6 @@ export function createLineLog(
   return (level, event, fields = {}) => {
     if (SEVERITY[level] < SEVERITY[threshold]) return;
     const time = new Date(now()).toISOString();
-    write(`${JSON.stringify({ level, time, event, ...fields })}\n`);
+    write(`${escapeUnprintable(JSON.stringify({ level, time, event, ...fields }))}\n`);
   };
 }

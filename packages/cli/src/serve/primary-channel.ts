@@ -5,7 +5,8 @@
  */
 
 import type { ConfigSources } from '@sallyport/config';
-import type { WorkerReport } from './worker-process.ts';
+import type { MetricsSaid, MetricsWanted } from '../observe/cluster-metrics.ts';
+import type { WorkerReport, WorkerStop } from './worker-process.ts';
 
 /** Sources of a configuration without the environment, which every process has by itself. */
 export type SourcesToSend = Pick<ConfigSources, 'file' | 'flags'>;
@@ -16,22 +17,27 @@ export interface Assignment {
   readonly number: number;
   /** Port to listen on, never 0: the one of every other worker. */
   readonly port: number;
+  /** Whether it listens only once it is ready, because somebody serves until then. */
+  readonly isReplacement: boolean;
   readonly sources: SourcesToSend;
 }
 
 /** What the primary says. */
-export type ToWorker = ({ readonly kind: 'assignment' } & Assignment) | { readonly kind: 'stop' };
+export type ToWorker =
+  | ({ readonly kind: 'assignment' } & Assignment)
+  | ({ readonly kind: 'stop' } & WorkerStop)
+  | MetricsWanted;
 
 /**
  * What a worker says. It asks for what it is to do, because node:cluster drops messages that come before
  * anybody listens, and what a process loads before its program may take its time.
  */
-export type FromWorker = { readonly kind: 'asking' } | WorkerReport;
+export type FromWorker = { readonly kind: 'asking' } | WorkerReport | MetricsSaid;
 
 /** The channel. */
 export interface PrimaryChannel {
   readonly assignment: Promise<Assignment>;
-  readonly stopRequested: Promise<void>;
+  readonly stopRequested: Promise<WorkerStop>;
   /** Resolves when the primary has it, or is gone. */
   report(report: WorkerReport): Promise<void>;
 }
@@ -39,18 +45,19 @@ export interface PrimaryChannel {
 /**
  * Opens the channel; it keeps the process from now on.
  *
- * SIGINT and SIGTERM are left to the primary, although a terminal and systemd send them to every
- * process: a worker that took them would be gone before the primary could tell an end from a failure.
+ * Signals are left to the primary, although a terminal and systemd send them to every process: a worker
+ * that took SIGTERM would be gone before the primary could tell an end from a failure.
  * When the primary is gone the channel is, and with it, by node:cluster, this process.
  */
 export function openPrimaryChannel(): PrimaryChannel {
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR2'] as const)
+    process.on(signal, () => {});
   process.channel?.ref();
   const assigned = Promise.withResolvers<Assignment>();
-  const stopped = Promise.withResolvers<void>();
+  const stopped = Promise.withResolvers<WorkerStop>();
   process.on('message', (message: ToWorker) => {
-    if (message.kind === 'stop') stopped.resolve();
-    else assigned.resolve(message);
+    if (message.kind === 'stop') stopped.resolve(message);
+    else if (message.kind === 'assignment') assigned.resolve(message);
   });
   void say({ kind: 'asking' });
   return {

@@ -5,20 +5,37 @@
  */
 
 import { formatConfigProblem, type LoadedConfig, redactConfig } from '@sallyport/config';
+import { accept, refuse } from '@sallyport/protocol';
 import { createPinoLog } from '@sallyport/server';
-import { reportProblems } from '../commands/configuration.ts';
+import { type ConfigurationReader, reportProblems } from '../commands/configuration.ts';
 import { stopSignal } from '../commands/stop-signal.ts';
+import { exposeMetrics, openMetrics } from '../observe/metrics.ts';
+import { openServiceLog } from '../observe/service-log.ts';
+import { systemSchedule } from '../ports.ts';
 import { EXIT, type Stdio } from '../stdio.ts';
 import { announceReady } from './announce-ready.ts';
+import { takeLifeSignals } from './reload-triggers.ts';
+import { createReloads } from './reloads.ts';
 import { openSecrets, startServer } from './server.ts';
+import { tellReload, tellStart } from './tell-reload.ts';
 
-/** Serves until the process is told to stop; returns the exit code. */
+/**
+ * Serves until the process is told to stop; carries out changes of the configuration meanwhile.
+ *
+ * @param read - Reads the configuration again, from where it came.
+ *
+ * @returns The exit code.
+ */
 export async function serveAlone(
   { config, warnings }: LoadedConfig,
+  { file, read }: ConfigurationReader,
   isJson: boolean,
   stdio: Stdio,
 ): Promise<number> {
-  const log = createPinoLog(config.observe.logLevel, process.stderr);
+  const lifeSignals = takeLifeSignals();
+  const metrics = openMetrics(config.observe.metrics);
+  const serviceLog = openServiceLog(config.observe, undefined, metrics);
+  const { log } = serviceLog;
   const secrets = openSecrets(config, log);
   if (!secrets.ok) {
     reportProblems(secrets.error, isJson, stdio);
@@ -26,14 +43,46 @@ export async function serveAlone(
   }
   for (const warning of warnings)
     log('warn', 'configuration', { problem: formatConfigProblem(warning) });
-  const { port, stop } = await startServer(config, secrets.value, log);
+  const scrapes = await exposeMetrics(config.observe.metrics, metrics, log);
+  const server = await startServer(config, secrets.value, log, { metrics });
+  let { drainDelayMs } = config.server;
+  const reloads = createReloads({
+    config,
+    read,
+    async apply({ loaded }, signal) {
+      const next = openSecrets(loaded.config, log);
+      if (!next.ok) return refuse({ kind: 'problems', problems: next.error });
+      if (!(await server.replace(loaded.config, next.value, signal)))
+        return refuse({ kind: 'superseded' });
+      ({ drainDelayMs } = loaded.config.server);
+      return accept(undefined);
+    },
+    tell: (outcome) => tellReload(log, file, outcome),
+  });
+  const disconnect = lifeSignals.connect({
+    file,
+    schedule: systemSchedule,
+    reload(reason) {
+      if (reason === 'signal') serviceLog.reopen();
+      reloads.reload(reason);
+    },
+    restart: () =>
+      log('warn', 'restart_refused', {
+        detail: 'one process cannot take its own place; that needs server.workers of two or more',
+      }),
+  });
+  tellStart(log, file);
   // Whoever reads the line may want it to stop at once.
   const stopRequested = stopSignal();
-  announceReady(config.listen.host, port, stdio);
+  announceReady(config.listen.host, server.port, stdio);
 
   const signal = await stopRequested;
   log('info', 'stopping', { signal });
-  await stop();
+  disconnect();
+  await reloads.close();
+  await server.stop({ drainDelayMs });
+  await scrapes?.close();
+  await serviceLog.close();
   return EXIT.ok;
 }
 

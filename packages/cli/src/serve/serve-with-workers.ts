@@ -6,47 +6,101 @@
 
 import { type ConfigSources, formatConfigProblem, type LoadedConfig } from '@sallyport/config';
 import type { Schedule } from '@sallyport/server';
-import { reportProblems } from '../commands/configuration.ts';
+import { type ConfigurationReader, reportProblems } from '../commands/configuration.ts';
 import { stopSignal } from '../commands/stop-signal.ts';
+import { exposeWorkersMetrics } from '../observe/metrics.ts';
+import { openPrimaryLog } from '../observe/service-log.ts';
 import { EXIT, type Stdio } from '../stdio.ts';
 import { findFreePort } from '../up/free-port.ts';
 import { announceReady } from './announce-ready.ts';
 import { createClusterWorkers } from './cluster-worker.ts';
-import { createLineLog } from './line-log.ts';
+import { takeLifeSignals } from './reload-triggers.ts';
+import { createReloads } from './reloads.ts';
 import { superviseWorkers } from './supervise-workers.ts';
+import { tellReload, tellStart } from './tell-reload.ts';
+import type { StartWorker } from './worker-process.ts';
 
 /**
  * Runs the workers until the process is told to stop. Reads no secret and opens no store.
+ *
+ * @param count - How many.
+ * @param first - Where the configuration came from.
+ * @param reader - Reads it again.
  *
  * @returns The exit code.
  * @throws {SallyportError} `SP_WORKER_FAILED` when a worker cannot be kept running.
  */
 export async function serveWithWorkers(
   { config, warnings }: LoadedConfig,
-  { file, flags }: ConfigSources,
+  count: number,
+  first: ConfigSources,
+  { file, read }: ConfigurationReader,
   isJson: boolean,
   stdio: Stdio,
 ): Promise<number> {
-  const log = createLineLog(config.observe.logLevel, Date.now, (line) =>
-    process.stderr.write(line),
-  );
+  const lifeSignals = takeLifeSignals();
+  const serviceLog = openPrimaryLog(config.observe);
+  const { log } = serviceLog;
   for (const warning of warnings)
     log('warn', 'configuration', { problem: formatConfigProblem(warning) });
   const { host } = config.listen;
   const port = config.listen.port === 0 ? await findFreePort(host) : config.listen.port;
-  const ended = await superviseWorkers({
-    count: config.server.workers,
-    startWorker: createClusterWorkers({ ...(file === undefined ? {} : { file }), flags }, port),
+  const metrics = await exposeWorkersMetrics(config.observe.metrics, count, keepAlive, log);
+  const startWith = ({ file, flags }: ConfigSources): StartWorker =>
+    createClusterWorkers({ ...(file === undefined ? {} : { file }), flags }, port);
+  let { drainDelayMs } = config.server;
+  let sources = first;
+  const supervision = superviseWorkers({
+    count,
+    startWorker: startWith(sources),
     stopRequested: stopSignal(),
+    drainDelayMs: () => drainDelayMs,
     onReady: () => announceReady(host, port, stdio),
     now: Date.now,
     schedule: keepAlive,
-    log,
+    log: metrics.log,
   });
-  if (ended.ok) return EXIT.ok;
-  if (ended.error.kind === 'problems') reportProblems(ended.error.problems, isJson, stdio);
-  else stdio.error(`sallyport: ${ended.error.sentence}`);
-  return EXIT.failure;
+  const reloads = createReloads({
+    config,
+    read,
+    async apply(next, signal) {
+      const rolled = await supervision.roll(startWith(next.sources), signal);
+      if (rolled.ok) {
+        sources = next.sources;
+        ({ drainDelayMs } = next.loaded.config.server);
+      }
+      return rolled;
+    },
+    tell: (outcome) => tellReload(metrics.log, file, outcome),
+  });
+  const disconnect = lifeSignals.connect({
+    file,
+    schedule: keepAlive,
+    reload(reason) {
+      if (reason === 'signal') serviceLog.reopen();
+      reloads.reload(reason);
+    },
+    restart: () =>
+      reloads.run(async (signal) => {
+        log('info', 'restart_begun');
+        const rolled = await supervision.roll(startWith(sources), signal);
+        if (rolled.ok) log('info', 'restart_done');
+        else if (rolled.error.kind === 'failed')
+          log('error', 'restart_stopped', { failure: rolled.error.sentence });
+      }),
+  });
+  tellStart(metrics.log, file);
+  try {
+    const ended = await supervision.ended;
+    if (ended.ok) return EXIT.ok;
+    if (ended.error.kind === 'problems') reportProblems(ended.error.problems, isJson, stdio);
+    else stdio.error(`sallyport: ${ended.error.sentence}`);
+    return EXIT.failure;
+  } finally {
+    disconnect();
+    await reloads.close();
+    await metrics.close();
+  }
 }
 
 const keepAlive: Schedule = (afterMs, callback) => {

@@ -4,20 +4,61 @@
  * @module
  */
 
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Config, ConfigProblem } from '@sallyport/config';
 import { accept, type Result } from '@sallyport/protocol';
-import { createDisabledServer, type Log } from '@sallyport/server';
-import { type HttpHandler, listenOnOnePort } from '@sallyport/server/listener';
+import { type Log, type Metrics, Readiness } from '@sallyport/server';
+import { listenOnOnePort } from '@sallyport/server/listener';
 import { openServerSecrets, type ServerSecrets } from '../client-secret.ts';
-import { createAdmin } from '../create-admin.ts';
-import { openSessionStore } from '../open-session-store.ts';
+import { traceLog } from '../observe/traced-log.ts';
+import { openTraces } from '../observe/traces.ts';
 import { createSystemPorts } from '../ports.ts';
+import { openGraphSource } from './graph-source.ts';
+import { learn } from './learn.ts';
+import { createReplaceableGraph } from './replaceable-graph.ts';
+
+/** How a server is to start. */
+export interface ServerStart {
+  /**
+   * Milliseconds within which it has to learn what the IdPs have to tell before it listens; by default it
+   * listens at once, and learns meanwhile.
+   */
+  readonly learnsWithinMs?: number;
+  /** Aborts when it should not start any more. */
+  readonly signal?: AbortSignal;
+  /** Where everything is counted; absent where no metrics are served. */
+  readonly metrics?: Metrics | undefined;
+}
+
+/** How a server is to stop. */
+export interface ServerStop {
+  /** Says at `/readyz` that it drains, and takes connections for so long after that. */
+  readonly drainDelayMs: number;
+}
 
 /** A server that listens. */
 export interface RunningServer {
   readonly port: number;
-  /** Stops listening and resolves when what was under way is answered, or its ten seconds are over. */
-  readonly stop: () => Promise<void>;
+  /**
+   * Answers by another configuration from now on, once that knows what the present one does.
+   *
+   * @param secrets - Of that configuration; closed with it, also when it does not come to answer.
+   * @param signal - Aborts when it is not wanted any more.
+   *
+   * @returns Whether it answers; `false` only after an abort.
+   */
+  replace(
+    config: Config,
+    secrets: ServerSecrets | undefined,
+    signal: AbortSignal,
+  ): Promise<boolean>;
+  /**
+   * Stops listening and resolves when what was under way is answered, or its ten seconds are over.
+   *
+   * @param stop - Absent when others of this machine go on taking connections on the same port: then
+   *   nobody is told to look elsewhere.
+   */
+  stop(stop?: ServerStop): Promise<void>;
 }
 
 /** Opens the secrets a configuration needs: none while `useAuth` is false. */
@@ -29,55 +70,49 @@ export function openSecrets(
 }
 
 /**
- * Starts the server.
+ * Starts the server. What is opened here lives as long as the process: the port, the store, and everything
+ * that tells what it does.
  *
  * @param secrets - Absent while `useAuth` is false.
  *
  * @throws {SallyportError} `SP_PORT_IN_USE` when the port is taken; `SP_STORE_UNSUITABLE` and
- *   `SP_CONFIG_INVALID` as `openSessionStore`.
+ *   `SP_CONFIG_INVALID` as `openSessionStore`; `SP_NOT_READY` when it did not learn enough in time.
  */
 export async function startServer(
   config: Config,
   secrets: ServerSecrets | undefined,
   log: Log,
+  { learnsWithinMs, signal, metrics }: ServerStart = {},
 ): Promise<RunningServer> {
-  const running =
-    secrets === undefined ? startDisabled(log) : await startAdmin(config, secrets, log);
-  const listener = await listenOnOnePort(running.handler, config.listen);
+  const traces = await openTraces(config.observe.traces, createSystemPorts(log));
+  const tracer = traces?.tracer;
+  const ports = { ...createSystemPorts(traceLog(log, tracer)), tracer, metrics };
+  const readiness = new Readiness();
+  const source = await openGraphSource(config, readiness, ports);
+  const first = source.create(config, secrets);
+  const graph = createReplaceableGraph(first, { readiness, ...ports });
+  if (learnsWithinMs !== undefined) await learn(first, learnsWithinMs, { ...ports, signal });
+  const listener = await listenOnOnePort(graph.handler, config.listen);
   return {
     port: listener.port,
-    async stop() {
-      running.stopping();
-      await listener.close();
-      await running.close();
+    replace: (next, nextSecrets, signal) => graph.replace(source.create(next, nextSecrets), signal),
+    async stop(stop) {
+      // Timers of renewals do not keep the process, and with the store away nothing else would.
+      const hold = setInterval(() => {}, 60_000);
+      try {
+        if (stop !== undefined) {
+          readiness.drain();
+          await pause(stop.drainDelayMs);
+        }
+        readiness.stop();
+        graph.stopping();
+        await listener.close();
+        await graph.close();
+        source.close();
+        await traces?.close();
+      } finally {
+        clearInterval(hold);
+      }
     },
   };
-}
-
-interface Running {
-  readonly handler: HttpHandler;
-  readonly stopping: () => void;
-  close(): Promise<void>;
-}
-
-async function startAdmin(config: Config, secrets: ServerSecrets, log: Log): Promise<Running> {
-  const ports = createSystemPorts(log);
-  const store = await openSessionStore(config, ports);
-  const admin = createAdmin(config, store, secrets.webClient, ports, secrets.introspection);
-  return {
-    handler: admin.handler,
-    stopping: admin.stopping,
-    async close() {
-      await admin.close();
-      secrets.close();
-    },
-  };
-}
-
-function startDisabled(log: Log): Running {
-  log('warn', 'authentication_disabled', {
-    detail: 'server.security.useAuth is false: /login, /callback, /me and /logout do not exist',
-  });
-  const { schedule } = createSystemPorts(log);
-  return { ...createDisabledServer({ schedule, log }), close: async () => {} };
 }

@@ -1,79 +1,11 @@
 import { SallyportError } from '@sallyport/protocol';
-import type { LogFields } from '@sallyport/server';
 import { describe, expect, it } from 'vitest';
-import { superviseWorkers } from './supervise-workers.ts';
-import type { StartFailure, WorkerStart } from './worker-process.ts';
-
-/** Workers that do what the test says, in a time that passes when the test says so. */
-function begin({ count = 2 } = {}) {
-  let now = 0;
-  const timers = new Set<{ readonly at: number; readonly callback: () => void }>();
-  const started: (WorkerStart & { pid: number; stops: number; kills: number })[] = [];
-  const lines: (LogFields & { readonly event: string })[] = [];
-  const stop = Promise.withResolvers<string>();
-  let failsToStart = false;
-  let timesReady = 0;
-  const ended = superviseWorkers({
-    count,
-    startWorker(start) {
-      const worker = { ...start, pid: 100 + started.length, stops: 0, kills: 0 };
-      started.push(worker);
-      if (failsToStart) queueMicrotask(() => start.onEnd({}));
-      return {
-        pid: worker.pid,
-        stop() {
-          worker.stops += 1;
-        },
-        kill() {
-          worker.kills += 1;
-        },
-      };
-    },
-    stopRequested: stop.promise,
-    onReady: () => {
-      timesReady += 1;
-    },
-    now: () => now,
-    schedule(afterMs, callback) {
-      const timer = { at: now + afterMs, callback };
-      timers.add(timer);
-      return () => timers.delete(timer);
-    },
-    log: (_, event, fields) => lines.push({ event, ...fields }),
-  });
-  return {
-    ended,
-    started,
-    timesReady: () => timesReady,
-    timers,
-    linesOf: (event: string) => lines.filter((line) => line.event === event),
-    listen(index: number) {
-      started[index]?.onReport({ kind: 'listening' });
-    },
-    fail(index: number, sentence: string) {
-      started[index]?.onReport({ kind: 'failed', sentence });
-    },
-    end(index: number, signal = 'SIGKILL') {
-      started[index]?.onEnd({ signal });
-    },
-    failToStart() {
-      failsToStart = true;
-    },
-    async stop() {
-      stop.resolve('SIGTERM');
-      await stop.promise;
-    },
-    pass(ms: number) {
-      now += ms;
-      for (const timer of [...timers])
-        if (timer.at <= now && timers.delete(timer)) timer.callback();
-    },
-  };
-}
+import { superviseForTest } from '../testing/supervised-workers.ts';
+import type { StartFailure } from './worker-process.ts';
 
 describe('starting workers', () => {
   it('is ready once, when the last of them listens', () => {
-    const { timesReady, started, listen, end, pass } = begin({ count: 3 });
+    const { timesReady, started, listen, end, pass } = superviseForTest({ count: 3 });
     expect(started.map(({ number }) => number)).toEqual([1, 2, 3]);
     listen(0);
     listen(1);
@@ -87,7 +19,7 @@ describe('starting workers', () => {
   });
 
   it('waits for one that listened and ended before the last listened', () => {
-    const { timesReady, listen, end, pass } = begin();
+    const { timesReady, listen, end, pass } = superviseForTest();
     listen(0);
     end(0);
     listen(1);
@@ -98,7 +30,7 @@ describe('starting workers', () => {
   });
 
   it('ends them all, and returns the first reason, when one cannot be started', async () => {
-    const { ended, started, fail, end, timesReady, linesOf } = begin();
+    const { ended, started, fail, end, timesReady, linesOf } = superviseForTest();
     const failure: StartFailure = { kind: 'failed', sentence: 'the port is taken' };
     fail(1, failure.sentence);
     fail(0, 'another');
@@ -112,7 +44,7 @@ describe('starting workers', () => {
 
 describe('a worker that ends', () => {
   it('is started again with its number, after a pause', () => {
-    const { started, listen, end, pass, linesOf } = begin();
+    const { started, listen, end, pass, linesOf } = superviseForTest();
     listen(0);
     listen(1);
     end(1);
@@ -126,7 +58,7 @@ describe('a worker that ends', () => {
   });
 
   it('and cannot be started again is logged and tried again, while the others go on', async () => {
-    const { started, listen, end, fail, pass, linesOf } = begin();
+    const { started, listen, end, fail, pass, linesOf } = superviseForTest();
     listen(0);
     listen(1);
     end(1);
@@ -142,7 +74,7 @@ describe('a worker that ends', () => {
   });
 
   it('three times within 10 s before all listened stops the others and fails when they have ended', async () => {
-    const { ended, started, listen, end, pass } = begin();
+    const { ended, started, listen, end, pass } = superviseForTest();
     listen(0);
     end(1);
     pass(100);
@@ -157,7 +89,7 @@ describe('a worker that ends', () => {
   });
 
   it('three times so while others serve is tried again every 5 s, and ends nobody else', () => {
-    const { started, listen, end, pass, linesOf } = begin();
+    const { started, listen, end, pass, linesOf } = superviseForTest();
     listen(0);
     listen(1);
     for (const [index, pauseMs] of [
@@ -177,7 +109,7 @@ describe('a worker that ends', () => {
   });
 
   it('three times so while nobody else serves any more fails', async () => {
-    const { ended, listen, end, pass } = begin({ count: 1 });
+    const { ended, listen, end, pass } = superviseForTest({ count: 1 });
     listen(0);
     end(0);
     for (const pauseMs of [100, 200]) {
@@ -190,7 +122,7 @@ describe('a worker that ends', () => {
   });
 
   it('is not given up for what another does', () => {
-    const { started, end, pass } = begin();
+    const { started, end, pass } = superviseForTest();
     for (let round = 0; round < 2; round += 1) {
       end(started.length - 2);
       end(started.length - 1);
@@ -200,7 +132,7 @@ describe('a worker that ends', () => {
   });
 
   it('or never was a process, because there was no memory for one, is tried again', async () => {
-    const { started, listen, end, pass, failToStart, linesOf } = begin();
+    const { started, listen, end, pass, failToStart, linesOf } = superviseForTest();
     listen(0);
     listen(1);
     end(1);
@@ -215,7 +147,7 @@ describe('a worker that ends', () => {
 
 describe('stopping workers', () => {
   it('asks each once, and is done when the last has ended', async () => {
-    const { ended, started, listen, end, stop, linesOf, timers } = begin();
+    const { ended, started, listen, end, stop, linesOf, timers } = superviseForTest();
     let isOver = false;
     const noteEnd = () => {
       isOver = true;
@@ -235,7 +167,7 @@ describe('stopping workers', () => {
   });
 
   it('kills what has not ended after 27 s, and not before', async () => {
-    const { ended, started, listen, end, stop, pass, linesOf } = begin();
+    const { ended, started, listen, end, stop, pass, linesOf } = superviseForTest();
     listen(0);
     listen(1);
     await stop();
@@ -249,8 +181,30 @@ describe('stopping workers', () => {
     expect((await ended).ok).toBe(true);
   });
 
+  it('gives them the time for which they go on taking connections on top', async () => {
+    const { ended, started, listen, end, stop, pass } = superviseForTest({ drainDelayMs: 5_000 });
+    listen(0);
+    listen(1);
+    await stop();
+    expect(started.map(({ drainDelays }) => drainDelays)).toEqual([[5_000], [5_000]]);
+    end(0);
+    pass(31_999);
+    expect(started[1]?.kills).toBe(0);
+    pass(1);
+    expect(started[1]?.kills).toBe(1);
+    end(1);
+    expect((await ended).ok).toBe(true);
+  });
+
+  it('gives them none before they are ready: nobody was sent to them', async () => {
+    const { started, listen, stop } = superviseForTest({ drainDelayMs: 5_000 });
+    listen(0);
+    await stop();
+    expect(started.map(({ drainDelays }) => drainDelays)).toEqual([[0], [0]]);
+  });
+
   it('starts nobody again, also whose pause is under way', async () => {
-    const { ended, started, listen, end, stop, pass } = begin();
+    const { ended, started, listen, end, stop, pass } = superviseForTest();
     listen(0);
     end(1);
     await stop();
@@ -261,7 +215,7 @@ describe('stopping workers', () => {
   });
 
   it('is done at once when none runs', async () => {
-    const { ended, end, stop } = begin();
+    const { ended, end, stop } = superviseForTest();
     end(0);
     end(1);
     await stop();
@@ -269,7 +223,7 @@ describe('stopping workers', () => {
   });
 
   it('before they listen is no failure of theirs', async () => {
-    const { ended, end, stop, fail } = begin();
+    const { ended, end, stop, fail } = superviseForTest();
     await stop();
     fail(0, 'too late');
     end(0);

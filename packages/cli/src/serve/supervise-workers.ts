@@ -1,5 +1,5 @@
 /**
- * Keeps a number of workers running, and ends them together.
+ * Keeps a number of workers running, replaces them one after the other, and ends them together.
  *
  * @module
  */
@@ -7,6 +7,7 @@
 import { formatConfigProblem } from '@sallyport/config';
 import { accept, type Result, refuse, SallyportError } from '@sallyport/protocol';
 import type { Log, Schedule } from '@sallyport/server';
+import type { ReloadRefusal } from './reloads.ts';
 import { createRestartPause, type RestartPause } from './restart-pause.ts';
 import type {
   StartFailure,
@@ -14,12 +15,17 @@ import type {
   WorkerExit,
   WorkerProcess,
   WorkerReport,
+  WorkerStop,
 } from './worker-process.ts';
 
 /** A worker has ten seconds for the requests under way, fifteen for renewals, and these two to end. */
 const STOP_MS = 27_000;
 /** One that does not get ready is tried again this often while others serve. */
 const GIVEN_UP_PAUSE_MS = 5_000;
+/** Longer than a worker itself waits until it is ready: it says better what is missing. */
+const TAKEOVER_MS = 45_000;
+/** Others go on listening on the same port. */
+const AT_ONCE: WorkerStop = { drainDelayMs: undefined };
 
 /** Settings and ports of {@link superviseWorkers}. */
 export interface SupervisionOptions {
@@ -27,6 +33,8 @@ export interface SupervisionOptions {
   readonly startWorker: StartWorker;
   /** Resolves when somebody wants the process to end. */
   readonly stopRequested: Promise<string>;
+  /** Milliseconds for which workers go on taking connections once they were asked to end. */
+  readonly drainDelayMs: () => number;
   /** Called once, when every worker listens. */
   readonly onReady: () => void;
   /** Epoch milliseconds. */
@@ -36,83 +44,143 @@ export interface SupervisionOptions {
   readonly log: Log;
 }
 
+/** Running workers. */
+export interface Supervision {
+  /**
+   * Resolves when the last has ended after a stop.
+   *
+   * @returns Why the workers could not be started at first; the caller tells it.
+   * @throws {SallyportError} `SP_WORKER_FAILED` when a worker ended three times within 10 s before it
+   *   listened, before all were ready or while no other serves; all have been stopped by then.
+   */
+  readonly ended: Promise<Result<undefined, StartFailure>>;
+  /**
+   * Puts a new worker in the place of each, one after the other: a new one is started, and only when it
+   * listens its predecessor is asked to finish. One roll at a time.
+   *
+   * @param startWorker - Starts the new ones, which listen only once they are ready; and from now on
+   *   whoever has to replace one of them.
+   * @param signal - Aborts when this is not wanted any more: the rest stay as they are.
+   *
+   * @returns Why it went no further. What was replaced until then stays so.
+   */
+  roll(
+    startWorker: StartWorker,
+    signal: AbortSignal,
+  ): Promise<Result<undefined, Exclude<ReloadRefusal, { kind: 'problems' }>>>;
+}
+
+interface Worker {
+  readonly process: WorkerProcess;
+  isListening: boolean;
+  /** Told instead of how it ended. */
+  failure: string | undefined;
+  /** Resolves when it listens (`true`) or has ended (`false`). */
+  readonly settled: PromiseWithResolvers<boolean>;
+  readonly ended: PromiseWithResolvers<void>;
+}
+
 interface Place {
   readonly number: number;
   readonly pause: RestartPause;
-  process: WorkerProcess | undefined;
-  isListening: boolean;
+  startWorker: StartWorker;
+  current: Worker | undefined;
   cancelRestart: (() => void) | undefined;
 }
 
 /**
- * Starts the workers, replaces those that end unexpectedly, and resolves when the last has ended after
- * a stop. Nothing that concerns a session or a request passes through here.
+ * Starts the workers and replaces those that end unexpectedly. Nothing that concerns a session or a
+ * request passes through here.
  *
  * What keeps a worker from starting ends them all while they start for the first time: it is a taken
  * port or a missing secret, and would keep the others too. Later it is logged, and tried again, because
  * the others are still serving.
- *
- * @returns Why the workers could not be started at first; the caller tells it.
- * @throws {SallyportError} `SP_WORKER_FAILED` when a worker ended three times within 10 s before it
- *   listened, before all were ready or while no other serves; all have been stopped by then.
  */
-export function superviseWorkers(
-  options: SupervisionOptions,
-): Promise<Result<undefined, StartFailure>> {
-  const { count, startWorker, onReady, now, schedule, log } = options;
+export function superviseWorkers(options: SupervisionOptions): Supervision {
+  const { count, onReady, now, schedule, log } = options;
   const { promise, resolve, reject } = Promise.withResolvers<Result<undefined, StartFailure>>();
+  const allListened = Promise.withResolvers<void>();
   const places: readonly Place[] = Array.from({ length: count }, (_, index) => ({
     number: index + 1,
     pause: createRestartPause(now),
-    process: undefined,
-    isListening: false,
+    startWorker: options.startWorker,
+    current: undefined,
     cancelRestart: undefined,
   }));
+  /** Every worker that has not ended, those included that start in another's place or finish. */
+  const running = new Map<Worker, Place>();
   let isReady = false;
   let settle: (() => void) | undefined;
   let cancelKill: (() => void) | undefined;
 
   void options.stopRequested.then(stopFor);
   for (const place of places) launch(place);
-  return promise;
+  return { ended: promise, roll };
 
   function launch(place: Place): void {
     place.pause.started();
-    place.isListening = false;
-    const { number } = place;
-    place.process = startWorker({
-      number,
-      onReport: (report) => hear(place, report),
-      onEnd: (exit) => replace(place, exit),
-    });
+    place.current = begin(place, place.startWorker, { isReplacement: false });
   }
 
-  function hear(place: Place, report: WorkerReport): void {
-    const worker = place.number;
+  function begin(
+    place: Place,
+    startWorker: StartWorker,
+    { isReplacement }: { readonly isReplacement: boolean },
+  ): Worker {
+    const worker: Worker = {
+      process: startWorker({
+        number: place.number,
+        isReplacement,
+        onReport: (report) => hear(place, worker, report),
+        onEnd: (exit) => finish(place, worker, exit),
+      }),
+      isListening: false,
+      failure: undefined,
+      settled: Promise.withResolvers(),
+      ended: Promise.withResolvers(),
+    };
+    running.set(worker, place);
+    return worker;
+  }
+
+  function hear(place: Place, worker: Worker, report: WorkerReport): void {
+    const { number } = place;
     if (report.kind === 'listening') {
-      place.isListening = true;
-      log('info', 'worker_listening', { worker, pid: place.process?.pid });
-      if (isReady || settle !== undefined || !places.every((each) => each.isListening)) return;
+      worker.isListening = true;
+      log('info', 'worker_listening', { worker: number, pid: worker.process.pid });
+      worker.settled.resolve(true);
+      if (isReady || settle !== undefined) return;
+      if (!places.every(({ current }) => current?.isListening === true)) return;
       isReady = true;
+      allListened.resolve();
       onReady();
       return;
     }
-    if (isReady) log('error', 'worker_failed', { worker, failure: describe(report) });
+    worker.failure = describe(report);
+    if (isReady) log('error', 'worker_failed', { worker: number, failure: worker.failure });
     else stop(() => resolve(refuse(report)));
   }
 
-  function replace(place: Place, exit: WorkerExit): void {
+  function finish(place: Place, worker: Worker, exit: WorkerExit): void {
+    running.delete(worker);
+    worker.settled.resolve(false);
+    worker.ended.resolve();
+    const isCurrent = place.current === worker;
+    if (isCurrent) place.current = undefined;
+    if (settle !== undefined) settleWhenAllEnded();
+    // Whoever starts a replacement, or asked for the end, hears of it there.
+    else if (isCurrent) restart(place, worker, exit);
+  }
+
+  function restart(
+    place: Place,
+    { process: { pid }, isListening }: Worker,
+    exit: WorkerExit,
+  ): void {
     const worker = place.number;
-    const pid = place.process?.pid;
-    place.process = undefined;
-    if (settle !== undefined) {
-      settleWhenAllEnded();
-      return;
-    }
-    const pause = place.pause.ended(place.isListening);
-    place.isListening = false;
+    const pause = place.pause.ended(isListening);
     // Once all have served, and as long as others do, whatever ails this one is no reason to end them.
-    const isServing = isReady && places.some((each) => each.isListening);
+    const isServing = isReady && places.some(({ current }) => current?.isListening === true);
     const isHopeless = pause === 'give_up' && !isServing;
     if (isHopeless) {
       log('error', 'worker_ended', { worker, pid, ...exit });
@@ -128,6 +196,61 @@ export function superviseWorkers(
     place.cancelRestart = schedule(pauseMs, () => launch(place));
   }
 
+  async function roll(
+    startWorker: StartWorker,
+    signal: AbortSignal,
+  ): ReturnType<Supervision['roll']> {
+    // Before that nobody serves whom a replacement could relieve.
+    await allListened.promise;
+    for (const place of places) {
+      if (signal.aborted || settle !== undefined) return refuse({ kind: 'superseded' });
+      const failure = await replace(place, startWorker, signal);
+      if (signal.aborted || settle !== undefined) return refuse({ kind: 'superseded' });
+      if (failure !== undefined) return refuse({ kind: 'failed', sentence: failure });
+    }
+    return accept(undefined);
+  }
+
+  /** Returns why the place has not been taken over. */
+  async function replace(
+    place: Place,
+    startWorker: StartWorker,
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
+    const next = begin(place, startWorker, { isReplacement: true });
+    const giveUp = (): void => next.process.stop(AT_ONCE);
+    signal.addEventListener('abort', giveUp);
+    let isLate = false;
+    const cancel = schedule(TAKEOVER_MS, () => {
+      isLate = true;
+      next.process.kill();
+    });
+    const isListening = await next.settled.promise;
+    cancel();
+    signal.removeEventListener('abort', giveUp);
+    if (!isListening) {
+      const why = isLate ? `it did not listen within ${TAKEOVER_MS / 1_000} s` : next.failure;
+      return `worker ${place.number} could not be replaced: ${why ?? 'its successor ended'}`;
+    }
+    const before = place.current;
+    place.cancelRestart?.();
+    place.startWorker = startWorker;
+    place.pause.started();
+    place.current = running.has(next) ? next : undefined;
+    // It may have ended in the moment in which it listened.
+    if (place.current === undefined) restart(place, next, {});
+    if (before !== undefined) await relieve(place, before);
+    return undefined;
+  }
+
+  /** Lets a worker finish that another has taken the place of; resolves when it has ended. */
+  async function relieve(place: Place, worker: Worker): Promise<void> {
+    if (settle === undefined) worker.process.stop(AT_ONCE);
+    const cancel = schedule(STOP_MS, () => kill(place, worker));
+    await worker.ended.promise;
+    cancel();
+  }
+
   function stopFor(signal: string): void {
     log('info', 'stopping', { signal });
     stop(() => resolve(accept(undefined)));
@@ -137,24 +260,25 @@ export function superviseWorkers(
   function stop(told: () => void): void {
     if (settle !== undefined) return;
     settle = told;
-    for (const place of places) {
-      place.cancelRestart?.();
-      place.process?.stop();
-    }
-    cancelKill = schedule(STOP_MS, killAll);
+    allListened.resolve();
+    const drainDelayMs = isReady ? options.drainDelayMs() : 0;
+    for (const place of places) place.cancelRestart?.();
+    for (const { process } of running.keys()) process.stop({ drainDelayMs });
+    cancelKill = schedule(drainDelayMs + STOP_MS, killAll);
     settleWhenAllEnded();
   }
 
   function killAll(): void {
-    for (const { number, process } of places) {
-      if (process === undefined) continue;
-      log('warn', 'worker_killed', { worker: number, pid: process.pid });
-      process.kill();
-    }
+    for (const [worker, place] of running) kill(place, worker);
+  }
+
+  function kill({ number }: Place, { process }: Worker): void {
+    log('warn', 'worker_killed', { worker: number, pid: process.pid });
+    process.kill();
   }
 
   function settleWhenAllEnded(): void {
-    if (places.some((place) => place.process !== undefined)) return;
+    if (running.size > 0) return;
     cancelKill?.();
     settle?.();
   }

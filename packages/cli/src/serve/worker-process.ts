@@ -21,12 +21,21 @@ export interface WorkerExit {
   readonly signal?: string;
 }
 
+/** How a worker is to end. */
+export interface WorkerStop {
+  /**
+   * Says at `/readyz` that it drains, and takes connections for so long after that; `undefined` while
+   * others of this machine go on listening.
+   */
+  readonly drainDelayMs: number | undefined;
+}
+
 /** A worker's process. */
 export interface WorkerProcess {
   /** Absent when it could not be started. */
   readonly pid: number | undefined;
-  /** Asks it to finish what is under way and to end; does nothing when it is gone. */
-  stop(): void;
+  /** Asks it to finish what is under way and to end; does nothing when it is gone. The first word counts. */
+  stop(stop: WorkerStop): void;
   /** Ends it without asking. */
   kill(): void;
 }
@@ -35,6 +44,8 @@ export interface WorkerProcess {
 export interface WorkerStart {
   /** From 1; a worker that replaces another has its number. */
   readonly number: number;
+  /** Whether somebody serves in its place until it listens: then it does so only once it is ready. */
+  readonly isReplacement: boolean;
   readonly onReport: (report: WorkerReport) => void;
   /** Called once, after the last report, and not before {@link StartWorker} has returned. */
   readonly onEnd: (exit: WorkerExit) => void;

@@ -6,11 +6,16 @@
 
 import { loadConfig } from '@sallyport/config';
 import { accept, type Result, refuse, SallyportError } from '@sallyport/protocol';
-import { createPinoLog, describeFailure, type Log } from '@sallyport/server';
+import { describeFailure } from '@sallyport/server';
+import { answerForWorker, openMetrics } from '../observe/metrics.ts';
+import { openServiceLog } from '../observe/service-log.ts';
 import { EXIT } from '../stdio.ts';
 import { type Assignment, openPrimaryChannel } from './primary-channel.ts';
 import { openSecrets, type RunningServer, startServer } from './server.ts';
 import type { StartFailure } from './worker-process.ts';
+
+/** Within this time a worker that takes another's place has to be as good. */
+const LEARNS_WITHIN_MS = 30_000;
 
 /**
  * Runs until the primary wants it to stop, and ends the process: the channel would keep it. What goes
@@ -18,15 +23,19 @@ import type { StartFailure } from './worker-process.ts';
  */
 export async function runWorker(): Promise<never> {
   const channel = openPrimaryChannel();
-  const started = await start(await channel.assignment);
+  const unwanted = new AbortController();
+  void channel.stopRequested.then(() => unwanted.abort());
+  const started = await start(await channel.assignment, unwanted.signal);
   if (!started.ok) {
+    // Whoever was told to end before it listened has done so.
+    if (unwanted.signal.aborted) process.exit(EXIT.ok);
     await channel.report(started.error);
     process.exit(EXIT.failure);
   }
   await channel.report({ kind: 'listening' });
-  await channel.stopRequested;
+  const { drainDelayMs } = await channel.stopRequested;
   try {
-    await started.value.stop();
+    await started.value.stop(drainDelayMs === undefined ? undefined : { drainDelayMs });
   } catch (cause) {
     await channel.report(describe(cause));
     process.exit(EXIT.failure);
@@ -34,21 +43,34 @@ export async function runWorker(): Promise<never> {
   process.exit(EXIT.ok);
 }
 
-async function start({
-  number,
-  port,
-  sources,
-}: Assignment): Promise<Result<RunningServer, StartFailure>> {
+async function start(
+  { number, port, isReplacement, sources }: Assignment,
+  signal: AbortSignal,
+): Promise<Result<RunningServer, StartFailure>> {
   try {
     const loaded = loadConfig({ ...sources, env: process.env }, 'serve');
     // The primary has read the same, so there are none.
     if (!loaded.ok) return refuse({ kind: 'problems', problems: loaded.error });
     const { config } = loaded.value;
-    const log = withWorker(createPinoLog(config.observe.logLevel, process.stderr), number);
+    const metrics = openMetrics(config.observe.metrics);
+    const serviceLog = openServiceLog(config.observe, number, metrics);
+    const { log } = serviceLog;
     const secrets = openSecrets(config, log);
     if (!secrets.ok) return refuse({ kind: 'problems', problems: secrets.error });
     const listen = { ...config.listen, port };
-    return accept(await startServer({ ...config, listen }, secrets.value, log));
+    const running = await startServer({ ...config, listen }, secrets.value, log, {
+      metrics,
+      ...(isReplacement ? { learnsWithinMs: LEARNS_WITHIN_MS, signal } : {}),
+    });
+    const toPrimary = answerForWorker(number, metrics, log);
+    return accept({
+      ...running,
+      async stop(stop) {
+        await running.stop(stop);
+        await toPrimary.sayLast();
+        await serviceLog.close();
+      },
+    });
   } catch (cause) {
     return refuse(describe(cause));
   }
@@ -58,9 +80,4 @@ async function start({
 function describe(cause: unknown): StartFailure {
   const sentence = cause instanceof SallyportError ? cause.message : describeFailure(cause);
   return { kind: 'failed', sentence };
-}
-
-/** Says in every line whose it is. */
-function withWorker(log: Log, worker: number): Log {
-  return (level, event, fields) => log(level, event, { ...fields, worker });
 }

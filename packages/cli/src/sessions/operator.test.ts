@@ -11,6 +11,6 @@ describe('who runs the command', () => {
   });
 
   it('is also who became that user with sudo', () => {
-    expect(readOperator({ SUDO_USER: 'grace' }).sudoUser).toBe('grace');
+    expect(readOperator({ SUDO_USER: 'grace' }).sudo_user).toBe('grace');
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Stdio } from '../stdio.ts';
 import { createRow, DOWN } from '../testing/sessions.ts';
 import { type EndReport, NOTHING_ENDED } from './end-sessions.ts';
-import { auditFields, describeEnded, describeEnding, reportEnded } from './report-ended.ts';
+import { auditEnded, describeEnded, describeEnding, reportEnded } from './report-ended.ts';
 
 const ONE = { id: 1, row: undefined };
 
@@ -125,8 +125,8 @@ describe('telling what became of sessions', () => {
     expect(JSON.parse(out[0] ?? '')).toEqual({
       ok: false,
       ended: [
-        { id: 'AAAAAAAB', session: 1, issuer: 'https://idp.example', subject: 'ada-subject' },
-        { id: 'AAAAAAAC', session: 2, issuer: null, subject: null },
+        { id: 'AAAAAAAB', issuer: 'https://idp.example', subject: 'ada-subject' },
+        { id: 'AAAAAAAC', issuer: null, subject: null },
       ],
       already_ended: [{ id: 'AAAAAAAD', reason: 'expired' }],
       unknown: [],
@@ -156,12 +156,16 @@ describe('telling what became of sessions', () => {
 
   it('puts who did it into the audit line, and nothing of the person but issuer and subject', () => {
     expect(
-      auditFields({ id: 1, row: createRow() }, { operator: 'root', sudoUser: 'grace' }),
+      auditEnded({ id: 1, row: createRow() }, { operator: 'root', sudo_user: 'grace' }),
     ).toEqual({
+      event: 'session_ended',
+      address: undefined,
+      browser: undefined,
+      request_id: undefined,
       reason: 'session_revoked',
       by: 'operator',
       operator: 'root',
-      sudoUser: 'grace',
+      sudo_user: 'grace',
       issuer: 'https://idp.example',
       subject: 'ada-subject',
       session: 1,

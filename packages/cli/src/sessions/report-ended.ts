@@ -5,10 +5,11 @@
  */
 
 import {
+  type AuditEvent,
   describeFailure,
   type EndReason,
   formatSessionId,
-  type LogFields,
+  NO_REQUEST,
   nameBrowser,
 } from '@sallyport/server';
 import { type ExitCode, type Failure, toThrownFailure } from '../login/report.ts';
@@ -40,15 +41,17 @@ export function describeEnded({ id, row }: EndedSession): string {
     .join('  ');
 }
 
-/** The fields of the audit line `session_ended`, those of the server's own and who did it. */
-export function auditFields({ id, row }: EndedSession, operator: Operator): LogFields {
+/** The audit line of an ended session: as the server's own, and who did it. */
+export function auditEnded({ id, row }: EndedSession, operator: Operator): AuditEvent {
   return {
-    reason: 'session_revoked',
-    by: 'operator',
-    ...operator,
+    event: 'session_ended',
     issuer: row?.issuer,
     subject: row?.subject,
     session: id,
+    ...NO_REQUEST,
+    reason: 'session_revoked',
+    by: 'operator',
+    ...operator,
   };
 }
 
@@ -124,7 +127,6 @@ function toJson(report: EndReport, failure: Failure | undefined): unknown {
     ok: failure === undefined,
     ended: report.ended.map(({ id, row }) => ({
       id: formatSessionId(id),
-      session: id,
       issuer: row?.issuer ?? null,
       subject: row?.subject ?? null,
     })),

@@ -17,7 +17,6 @@ describe('a list of sessions', () => {
       sessions: [
         {
           id: 'AAAAAAAB',
-          session: 1,
           issuer: 'https://idp.example',
           subject: 'ada-subject',
           email: 'ada@corp.example',

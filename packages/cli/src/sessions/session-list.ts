@@ -19,7 +19,6 @@ export function toListJson({ rows, total, sealed }: Listed): string {
     ok: true,
     sessions: rows.map((row) => ({
       id: row.id,
-      session: row.session,
       issuer: row.issuer,
       subject: row.subject,
       email: row.email,

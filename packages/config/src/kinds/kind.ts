@@ -66,6 +66,18 @@ export function integerKind(min: number, max: number): Kind<number> {
   };
 }
 
+/** A number from 0 to 1, both included. */
+export const shareKind: Kind<number> = {
+  name: 'share',
+  expected: 'a number from 0 to 1',
+  parse: (value) =>
+    typeof value === 'number' && value >= 0 && value <= 1
+      ? accept(value)
+      : wrong('a number from 0 to 1'),
+  fromText: (text) => (/^\d(?:\.\d{1,15})?$/.test(text) ? Number(text) : text),
+  print: (value) => value,
+};
+
 /**
  * One of a choice of words, compared with case.
  *

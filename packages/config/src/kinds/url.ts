@@ -96,6 +96,12 @@ export const endpointKind: Kind<string> = urlKind(
   all(hasNoFragment, needsTls),
 );
 
+/** Where a collector takes OTLP over HTTP; in-cluster http addresses included, as spans hold no secret. */
+export const collectorKind: Kind<string> = urlKind(
+  'a URL such as http://collector:4318/v1/traces',
+  isBare,
+);
+
 /** A native app's redirect URI (RFC 8252 section 7.3), kept byte for byte. */
 export const redirectUriKind: Kind<string> = urlKind(
   'a redirect URI such as http://localhost:53593/callback',

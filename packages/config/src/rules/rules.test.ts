@@ -114,6 +114,33 @@ describe('session', () => {
   });
 });
 
+describe('doors.me.verdictCache', () => {
+  const keep = (verdictCache: string) => judge({ doors: { me: { verdictCache } } });
+
+  it('is off by default and says nothing then', () => {
+    expect(judge({})).toEqual([]);
+    expect(keep('0s')).toEqual([]);
+  });
+
+  it.each(['2s', '5s', '2500ms'])('%s warns, with how much it weakens the revocation', (given) => {
+    const shown = given === '2500ms' ? '2s500ms' : given;
+    expect(keep(given)).toEqual([
+      `warning c:3: doors.me.verdictCache: found "${shown}", expected 0s, unless an ended session may go on reading for ${shown}: nginx is allowed to keep its verdict`,
+    ]);
+  });
+
+  it.each(['1s', '1ms', '1999ms'])('%s is less than nginx can count', (given) => {
+    expect(keep(given)).toHaveLength(1);
+    expect(keep(given)[0]).toMatch(
+      /^c:3: .* expected 0s, or 2s to 5s: nginx counts whole seconds$/,
+    );
+  });
+
+  it.each(['6s', '1m', '5001ms'])('%s is longer than may be promised', (given) => {
+    expect(keep(given)[0]).toMatch(/^c:3: .* expected a duration from 0s to 5s/);
+  });
+});
+
 describe('a public issuer', () => {
   it.each([
     'https://accounts.google.com',

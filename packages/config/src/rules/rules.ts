@@ -20,6 +20,7 @@ import {
   STRIPPED_BEARER_RULE,
 } from './headers.ts';
 import { OPENID_SCOPE_RULE, PUBLIC_ISSUER_RULE } from './identity-provider.ts';
+import { METRICS_PORT_RULE } from './metrics.ts';
 import { REDIS_CREDENTIAL_RULE, REDIS_MODE_RULE, REDIS_TLS_RULE } from './redis.ts';
 import type { Rule } from './rule.ts';
 import {
@@ -29,6 +30,8 @@ import {
   SWITCHED_OFF_RULE,
 } from './service-app.ts';
 import { LIFETIME_RULE, REDIRECT_URL_RULE, TRUSTED_PROXIES_RULE } from './sign-in.ts';
+import { TRACES_RULE } from './traces.ts';
+import { VERDICT_CACHE_RULE } from './verdict-cache.ts';
 
 /** Every rule. */
 export const RULES: readonly Rule[] = [
@@ -54,6 +57,9 @@ export const RULES: readonly Rule[] = [
   REDIS_MODE_RULE,
   REDIS_CREDENTIAL_RULE,
   REDIS_TLS_RULE,
+  METRICS_PORT_RULE,
   REDIRECT_URL_RULE,
   TRUSTED_PROXIES_RULE,
+  TRACES_RULE,
+  VERDICT_CACHE_RULE,
 ];

@@ -79,6 +79,18 @@ const WRONG_VALUES: Readonly<
     [1.5, '1.5'],
     [-1, '-1'],
   ],
+  'integer or auto': [
+    ['many', '"many"'],
+    ['AUTO', '"AUTO"'],
+    [1.5, '1.5'],
+    [0, '0'],
+    [65, '65'],
+  ],
+  share: [
+    ['half', '"half"'],
+    [1.01, '1.01'],
+    [-0.5, '-0.5'],
+  ],
   enum: [
     ['NoSuchMode', '"NoSuchMode"'],
     [7, '7'],

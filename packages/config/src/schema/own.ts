@@ -5,13 +5,23 @@
  */
 
 import type { Config } from '../config.ts';
-import { booleanKind, enumKind, integerKind, listKind } from '../kinds/kind.ts';
+import { booleanKind, enumKind, integerKind, listKind, shareKind } from '../kinds/kind.ts';
 import { addressRangeKind, domainKind, listenHostKind, strippedHeaderKind } from '../kinds/name.ts';
-import { claimNameKind, clientIdKind, durationKind, pathKind, textKind } from '../kinds/text.ts';
+import {
+  claimNameKind,
+  clientIdKind,
+  durationKind,
+  orEmpty,
+  pathKind,
+  textKind,
+} from '../kinds/text.ts';
 import { originKind } from '../kinds/url.ts';
+import { WORKERS_MAX, workerCountKind } from '../kinds/worker-count.ts';
 import { BEARER_SCHEMA } from './bearer.ts';
+import { METRICS_SCHEMA } from './metrics.ts';
 import { REDIS_SCHEMA } from './redis.ts';
 import type { SchemaOf } from './setting.ts';
+import { TRACES_SCHEMA } from './traces.ts';
 
 const SHORTEST = '1m';
 const LONGEST = '365d';
@@ -30,11 +40,18 @@ export const OWN_SCHEMA: SchemaOf<
   },
   server: {
     workers: {
-      kind: integerKind(1, 64),
+      kind: workerCountKind(WORKERS_MAX),
       fallback: 1,
       variable: 'SALLYPORT_WORKERS',
       meaning:
-        'Processes that answer requests, on one port and with the same sessions. With more than one, a further process starts them, replaces one that ended, and answers nothing itself.',
+        'Processes that answer requests, on one port and with the same sessions; `auto` is one for each processor this process may use, a CPU limit of its container counted. With more than one, a further process starts them, replaces one that ended, and answers nothing itself.',
+    },
+    drainDelay: {
+      kind: durationKind('0s', '10m'),
+      fallback: 0,
+      variable: 'SALLYPORT_DRAIN_DELAY',
+      meaning:
+        'For so long after SIGTERM connections are still taken and answered as before, while `/readyz` already says 503: the time that load balancers need to notice. `5s` suits most of them; see [operation](operation.md).',
     },
     security: {
       useAuth: {
@@ -184,6 +201,16 @@ export const OWN_SCHEMA: SchemaOf<
     meaning:
       'Headers to remove before a backend sees them, beside `X-User-*`, `X-Amzn-Oidc-*` and hop-by-hop headers, which are removed always.',
   },
+  doors: {
+    me: {
+      verdictCache: {
+        kind: durationKind('0s', '5s'),
+        fallback: 0,
+        meaning:
+          'How long nginx may keep an admission that `/me` gave; `0s` is not at all, else at least `2s`. For so long a session that has ended is still admitted, to read only. Works with the recipe in `deploy/nginx`, made with `--verdict-cache`, and with no other proxy.',
+      },
+    },
+  },
   observe: {
     logLevel: {
       kind: enumKind(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
@@ -191,6 +218,24 @@ export const OWN_SCHEMA: SchemaOf<
       variable: 'SALLYPORT_LOG_LEVEL',
       meaning: 'Least severe log entry that is written.',
     },
+    sampleSuccesses: {
+      kind: shareKind,
+      fallback: 0,
+      variable: 'SALLYPORT_SAMPLE_SUCCESSES',
+      meaning:
+        'Share of the admitted requests that the log has a line `verdict` of: 0 none, 1 every one. What is refused or undecided is written at `logLevel` `info` in any case, within a bound. See [logs](logs.md).',
+    },
+    audit: {
+      file: {
+        kind: orEmpty(pathKind),
+        fallback: '',
+        variable: 'SALLYPORT_AUDIT_FILE',
+        meaning:
+          'File that the audit stream is appended to, one JSON object a line, made with mode 0600. It is followed when it is rotated. Empty: the lines go where the log goes. `/dev/stdout` writes them to standard output.',
+      },
+    },
+    metrics: METRICS_SCHEMA,
+    traces: TRACES_SCHEMA,
   },
   rateLimit: {
     perMinute: {

@@ -87,6 +87,7 @@ describe('a check of bearer tokens alone', () => {
     expect(await check(toRequest({ authorization: `Bearer ${TOKEN}x` }))).toEqual({
       outcome: 'refused',
       reason: 'bearer_not_accepted',
+      token: expect.objectContaining({ problem: 'form', subject: undefined }),
     });
     const two = { authorization: `Bearer ${TOKEN}`, 'core-authorization': 'Bearer other' };
     expect(check(toRequest(two))).toMatchObject({ reason: 'ambiguous_credentials' });

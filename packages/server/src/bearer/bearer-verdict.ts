@@ -8,7 +8,7 @@ import type { Principal } from '@sallyport/protocol';
 import { type AccessRules, findAccessRefusal, selectAccessClaims } from '../verdict/access.ts';
 import { prepareIdentity } from '../verdict/identity.ts';
 import { toUserRecord } from '../verdict/user-record.ts';
-import type { Refused, Verdict } from '../verdict/verdict.ts';
+import type { Refused, RefusedToken, Verdict } from '../verdict/verdict.ts';
 import { isOfApplication, readSubject } from './access-token.ts';
 import type { IssuerSettings } from './bearer-settings.ts';
 import { readClientId, readScopes } from './claim-readers.ts';
@@ -21,9 +21,6 @@ export interface BearerPolicy {
   readonly access: () => AccessRules;
   readonly claimHeaders: readonly string[];
 }
-
-const NOT_ACCEPTED: Refused = { outcome: 'refused', reason: 'bearer_not_accepted' };
-const INSUFFICIENT_SCOPE: Refused = { outcome: 'refused', reason: 'insufficient_scope' };
 
 /**
  * Decides whether the holder of a verified token may enter.
@@ -38,9 +35,18 @@ export function decideVerified(
   { requiredScopes, access, claimHeaders }: BearerPolicy,
 ): Verdict {
   const scopes = readScopes(claims, settings.scopeClaims);
-  if (!requiredScopes.every((scope) => scopes.has(scope))) return INSUFFICIENT_SCOPE;
   const subject = readSubject(claims, settings);
-  if (subject === undefined) return NOT_ACCEPTED;
+  const clientId = readClientId(claims, settings.clientIdClaims);
+  const token = (problem: string): RefusedToken => ({
+    problem,
+    issuer: settings.issuer,
+    subject,
+    client: clientId,
+  });
+  if (!requiredScopes.every((scope) => scopes.has(scope)))
+    return { outcome: 'refused', reason: 'insufficient_scope', token: token('scope') };
+  if (subject === undefined)
+    return { outcome: 'refused', reason: 'bearer_not_accepted', token: token('subject') };
   const principal: Principal = {
     issuer: settings.issuer,
     subject,
@@ -49,12 +55,17 @@ export function decideVerified(
   const { emailTrusted } = settings;
   const rules = { ...access(), emailTrusted };
   const user = { ...toUserRecord(claims, claimHeaders, emailTrusted), subject };
-  const clientId = readClientId(claims, settings.clientIdClaims);
-  if (findAccessRefusal(principal, claims, rules, clientId) !== undefined)
-    return { outcome: 'refused', reason: 'not_allowed', user };
+  const notAllowed = (problem: string): Refused => ({
+    outcome: 'refused',
+    reason: 'not_allowed',
+    user,
+    token: token(problem),
+  });
+  const refusal = findAccessRefusal(principal, claims, rules, clientId);
+  if (refusal !== undefined) return notAllowed(refusal);
   const parts = { principal, user, claims: selectAccessClaims(claims, rules) };
   const identity = prepareIdentity(parts, claimHeaders, settings.subjectPrefix);
-  if (identity === 'claims_overflow') return { outcome: 'refused', reason: 'not_allowed', user };
+  if (identity === 'claims_overflow') return notAllowed(identity);
   return {
     outcome: 'admitted',
     identity,

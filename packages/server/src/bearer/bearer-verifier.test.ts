@@ -20,7 +20,11 @@ const FOREIGN = createSigningKey('RS256', 'rsa');
 const PUBLISHED = [KEY.jwk, EC_KEY.jwk, ED_KEY.jwk];
 const NOW = NOON / 1_000;
 
-const NOT_ACCEPTED = { outcome: 'refused', reason: 'bearer_not_accepted' };
+const NOT_ACCEPTED = {
+  outcome: 'refused',
+  reason: 'bearer_not_accepted',
+  token: expect.anything(),
+};
 
 type Claims = Readonly<Record<string, unknown>>;
 const honest = (claims: Claims = {}, header: Claims = {}) =>
@@ -95,6 +99,7 @@ describe('scopes', () => {
       expect(await ask(honest({ scope }))).toEqual({
         outcome: 'refused',
         reason: 'insufficient_scope',
+        token: expect.objectContaining({ problem: 'scope', subject: 'ada' }),
       });
       expect(problems).toEqual(['scope']);
     },
@@ -157,6 +162,7 @@ describe('access rules', () => {
       outcome: 'refused',
       reason: 'not_allowed',
       user: { subject: 'ada' },
+      token: { problem: 'group', subject: 'ada' },
     });
   });
 

@@ -5,6 +5,7 @@
  */
 
 import { hash } from 'node:crypto';
+import type { Occupancy } from '../observe/metrics.ts';
 import type { BearerVerifier } from '../verdict/check.ts';
 import type { Generation } from '../verdict/generation.ts';
 import type { Refused, Undecided, Verdict } from '../verdict/verdict.ts';
@@ -15,6 +16,7 @@ import { createIntrospection } from './introspection.ts';
 import { isJwtShaped } from './jwt.ts';
 import {
   createJwtVerifier,
+  type FetchedKeySet,
   type JwtVerifierOptions,
   type TokenProblem,
   type Verification,
@@ -27,12 +29,18 @@ export interface BearerVerifierOptions
     Omit<BearerPolicy, 'requiredScopes'> {
   readonly settings: BearerSettings;
   readonly generation: Generation;
-  /** Told why a token was refused. The issuer is one of the configured, or unknown. */
-  readonly onRefused: (problem: TokenProblem, issuer: string | undefined) => void;
+  /** Told why a token was refused, when it is verified. The issuer is one of the configured, or unknown. */
+  readonly onRefused?: ((problem: TokenProblem, issuer: string | undefined) => void) | undefined;
 }
 
 /** A verifier that follows its issuers until it is closed. */
 export interface RunningBearerVerifier extends BearerVerifier {
+  /** Every issuer, and whether its keys have been read. */
+  issuers(): ReadonlyMap<string, boolean>;
+  /** As the JWT verifier tells them. */
+  keySets(): readonly FetchedKeySet[];
+  /** Verdicts in memory, refusals counted. */
+  remembered(): Occupancy;
   close(): void;
 }
 
@@ -40,12 +48,11 @@ export interface RunningBearerVerifier extends BearerVerifier {
 const JWT_REMEMBERED_MS = 60_000;
 const INTROSPECTED_REMEMBERED_MS = 30_000;
 const INTROSPECTED_REFUSAL_REMEMBERED_MS = 10_000;
-const ADMISSIONS_LIMIT = 20_000;
+const ADMISSIONS_LIMIT = 8_192;
 /** Refusals have a cache of their own: tokens made up at random push no admission out. */
 const REFUSALS_LIMIT = 10_000;
 const RETRY_AFTER_SECONDS = 5;
 
-const NOT_ACCEPTED: Refused = { outcome: 'refused', reason: 'bearer_not_accepted' };
 const UNDECIDED: Undecided = {
   outcome: 'undecided',
   reason: 'issuer_unavailable',
@@ -96,6 +103,13 @@ export function createBearerVerifier(options: BearerVerifierOptions): RunningBea
         .then((result) => concludeIntrospected(key, result, generationAtStart));
     },
 
+    issuers: () => jwts.issuers(),
+    keySets: () => jwts.keySets(),
+    remembered: () => ({
+      size: admissions.size + refusals.size,
+      limit: ADMISSIONS_LIMIT + REFUSALS_LIMIT,
+    }),
+
     close() {
       jwts.close();
       introspection?.close();
@@ -134,16 +148,21 @@ export function createBearerVerifier(options: BearerVerifierOptions): RunningBea
       case 'undecided':
         return UNDECIDED;
       case 'refused':
-        onRefused(result.problem, result.issuer);
-        return NOT_ACCEPTED;
+        onRefused?.(result.problem, result.issuer);
+        return notAccepted(result.problem, result.issuer);
       case 'verified': {
         const verdict = decideVerified(result.claims, result.settings, policy);
         if (verdict.outcome === 'refused' && verdict.reason === 'insufficient_scope')
-          onRefused('scope', result.settings.issuer);
+          onRefused?.('scope', result.settings.issuer);
         return verdict;
       }
     }
   }
+}
+
+function notAccepted(problem: TokenProblem, issuer: string | undefined): Refused {
+  const token = { problem, issuer, subject: undefined, client: undefined };
+  return { outcome: 'refused', reason: 'bearer_not_accepted', token };
 }
 
 /** Epoch milliseconds at which a verified token ends. */

@@ -16,7 +16,11 @@ import type { BearerSettings } from './bearer-settings.ts';
 
 const ENDPOINT = 'https://idp.example/introspect';
 const NOW = NOON / 1_000;
-const NOT_ACCEPTED = { outcome: 'refused', reason: 'bearer_not_accepted' };
+const NOT_ACCEPTED = {
+  outcome: 'refused',
+  reason: 'bearer_not_accepted',
+  token: expect.anything(),
+};
 const UNDECIDED = { outcome: 'undecided', reason: 'issuer_unavailable', retryAfterSeconds: 5 };
 const KEY = createSigningKey('ES256', 'ec');
 
@@ -125,7 +129,11 @@ describe('an opaque token', () => {
 
   it('without the scope is 403, like any other', async () => {
     const { ask } = await setup({ ...ACTIVE, scope: 'openid' });
-    expect(await ask('opaque')).toEqual({ outcome: 'refused', reason: 'insufficient_scope' });
+    expect(await ask('opaque')).toEqual({
+      outcome: 'refused',
+      reason: 'insufficient_scope',
+      token: expect.objectContaining({ problem: 'scope' }),
+    });
   });
 });
 

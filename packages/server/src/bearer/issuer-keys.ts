@@ -81,6 +81,16 @@ export class IssuerKeys {
     return current.keys.select(keyId, algorithm);
   }
 
+  /** Whether a set was ever read. */
+  get isKnown(): boolean {
+    return this.#kept.current !== undefined;
+  }
+
+  /** Epoch milliseconds of the last good fetch; `undefined` before the first. */
+  get fetchedAt(): number | undefined {
+    return this.#kept.current?.fetchedAt;
+  }
+
   /** Whether the last attempt failed, so that a key not held may exist all the same. */
   get isOutdated(): boolean {
     return this.#hasFailed;

@@ -40,6 +40,13 @@ export type Verification =
 /** Verifies a JWT; synchronous unless keys have to be fetched. Never throws or rejects for a token. */
 export type JwtVerifier = (token: string) => Verification | Promise<Verification>;
 
+/** When an issuer's keys were fetched last. */
+export interface FetchedKeySet {
+  readonly issuer: string;
+  /** Epoch milliseconds; `undefined` when they never were. */
+  readonly fetchedAt: number | undefined;
+}
+
 interface TrustedIssuer {
   readonly policy: ClaimsPolicy;
   readonly algorithms: ReadonlySet<string>;
@@ -62,6 +69,10 @@ export interface JwtVerifierOptions
  */
 export function createJwtVerifier(options: JwtVerifierOptions): {
   readonly verify: JwtVerifier;
+  /** Every issuer, and whether its keys have been read. */
+  issuers(): ReadonlyMap<string, boolean>;
+  /** The key set of every configured issuer, and when it was fetched last. */
+  keySets(): readonly FetchedKeySet[];
   close(): void;
 } {
   const { settings, now, onFailure, onKeysLoaded } = options;
@@ -80,6 +91,9 @@ export function createJwtVerifier(options: JwtVerifierOptions): {
         ? { outcome: 'refused', problem: 'unknown_issuer' }
         : verifyWith(issuer, parsed.value);
     },
+    issuers: () => new Map([...issuers].map(([issuer, { keys }]) => [issuer, keys.isKnown])),
+    keySets: () =>
+      [...issuers].map(([issuer, { keys }]) => ({ issuer, fetchedAt: keys.fetchedAt })),
     close() {
       for (const { keys } of issuers.values()) keys.close();
     },

@@ -23,7 +23,12 @@ const FOREIGN = createSigningKey('RS256', 'rsa');
 const PUBLISHED = [KEY.jwk, EC_KEY.jwk, ED_KEY.jwk];
 const NOW = NOON / 1_000;
 
-const NOT_ACCEPTED = { outcome: 'refused', reason: 'bearer_not_accepted' };
+/** Nothing of a token counts that is not verified: neither its subject nor its client is told. */
+const NOT_ACCEPTED = {
+  outcome: 'refused',
+  reason: 'bearer_not_accepted',
+  token: expect.objectContaining({ subject: undefined, client: undefined }),
+};
 
 type Claims = Readonly<Record<string, unknown>>;
 const honest = (claims: Claims = {}, header: Claims = {}) =>

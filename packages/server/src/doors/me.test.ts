@@ -10,6 +10,7 @@ import type { CheckRequest } from '../verdict/check-request.ts';
 import { prepareIdentity } from '../verdict/identity.ts';
 import type { Admitted, Identity, Verdict } from '../verdict/verdict.ts';
 import { createMeDoor } from './me.ts';
+import type { VerdictCache } from './verdict-cache.ts';
 
 const PUBLIC = 'https://flow.example';
 const SLID = setSessionCookie(
@@ -31,10 +32,14 @@ function admit(identity = createIdentity(), setCookie?: string): Admitted {
 }
 
 /** The door in front of a router that answers 418, on a free port. */
-async function serve(check: (request: CheckRequest) => Verdict | Promise<Verdict>) {
+async function serve(
+  check: (request: CheckRequest) => Verdict | Promise<Verdict>,
+  verdictCache?: VerdictCache,
+) {
   const seen: CheckRequest[] = [];
   const door = createMeDoor({
     publicOrigin: PUBLIC,
+    verdictCache,
     check: (request) => {
       seen.push(request);
       return check(request);
@@ -97,6 +102,29 @@ describe('GET /me for somebody who may enter', () => {
     });
     expect(JSON.parse(body)).toMatchObject({ subject: 'ada-subject', preferredUsername: 'ada' });
     expect(Number(headers['content-length'])).toBe(Buffer.byteLength(body));
+  });
+
+  it('tells nginx for how long the verdict may be kept where that is wanted, and everybody else not to', async () => {
+    let seconds = 4;
+    const { ask } = await serve(
+      () => admit(),
+      () => seconds,
+    );
+    const kept = await ask();
+    expect(kept.headers).toMatchObject({ 'x-accel-expires': '4', 'cache-control': 'no-store' });
+    seconds = 0;
+    const next = await ask();
+    expect(next.headers).toMatchObject({ 'x-accel-expires': '0', 'cache-control': 'no-store' });
+    expect(kept.raw.length).toBe(next.raw.length);
+  });
+
+  it('never lets a refusal be kept, and does not even ask', async () => {
+    const refused: Verdict = { outcome: 'refused', reason: 'no_credential' };
+    const { ask } = await serve(
+      () => refused,
+      () => 4,
+    );
+    expect((await ask()).headers['x-accel-expires']).toBe('0');
   });
 
   it('says the cache rule of nginx before Cache-Control: the first one counts there', async () => {

@@ -9,16 +9,19 @@ import { type HeaderPair, PATHS } from '@sallyport/protocol';
 import type { Denial } from '../answer/answer.ts';
 import { tellTransport } from '../answer/caller.ts';
 import { NO_STORE_HEADERS } from '../answer/problem.ts';
-import { selectRequestId } from '../answer/request-id.ts';
+import { requestIdOf } from '../answer/request-id.ts';
 import { shapeAnswer } from '../answer/shape-answer.ts';
 import type { HttpRequest, HttpResponse } from '../listener/connections.ts';
 import type { Check } from '../verdict/check.ts';
 import type { Identity, Verdict } from '../verdict/verdict.ts';
+import type { VerdictCache } from './verdict-cache.ts';
 
 /** What the door needs. */
 export interface MeDoorOptions {
   readonly check: Check;
   readonly publicOrigin: string;
+  /** Absent: no admission may be kept by a proxy. */
+  readonly verdictCache?: VerdictCache | undefined;
 }
 
 /** A node:http handler that answers or leaves the request to the next one. */
@@ -34,9 +37,12 @@ export type Door = (req: HttpRequest, res: HttpResponse) => boolean;
  *
  * @returns A function that answers `true` when the request was for `/me`.
  */
-export function createMeDoor({ check, publicOrigin }: MeDoorOptions): Door {
+export function createMeDoor({ check, publicOrigin, verdictCache }: MeDoorOptions): Door {
   /** An identity's headers, flat as `writeHead` takes them fastest; lives as long as the identity is remembered. */
-  const prepared = new WeakMap<Identity, readonly [camelCase: string[], snakeCase: string[]]>();
+  const prepared = {
+    camelCase: new WeakMap<Identity, string[]>(),
+    snakeCase: new WeakMap<Identity, string[]>(),
+  };
 
   return function me(req, res) {
     const url = req.url ?? '';
@@ -47,6 +53,7 @@ export function createMeDoor({ check, publicOrigin }: MeDoorOptions): Door {
       headers: req.headers,
       rawHeaders: req.rawHeaders,
       transport: tellTransport(req.headers),
+      source: req,
     });
     // A check neither throws nor rejects; a failure to write is the listener's to see.
     if (verdict instanceof Promise) void verdict.then((decided) => write(decided, req, res));
@@ -57,13 +64,15 @@ export function createMeDoor({ check, publicOrigin }: MeDoorOptions): Door {
   function write(verdict: Verdict, req: HttpRequest, res: HttpResponse): void {
     if (verdict.outcome === 'admitted') {
       const { identity, setCookie } = verdict;
-      const isSnakeCase = req.headers.accept === 'application/json';
-      const headers = headersOf(identity)[isSnakeCase ? 1 : 0];
+      const spelling = req.headers.accept === 'application/json' ? 'snakeCase' : 'camelCase';
+      const seconds = verdictCache?.(verdict, req.headers) ?? 0;
+      const unkept = headersOf(identity, spelling);
+      const headers = seconds === 0 ? unkept : keptFor(unkept, seconds);
       flat(res).writeHead(
         200,
         setCookie === undefined ? headers : [...headers, 'set-cookie', setCookie],
       );
-      res.end(isSnakeCase ? identity.body.snakeCase : identity.body.camelCase);
+      res.end(identity.body[spelling]);
       return;
     }
     const original = req.headers['x-original-uri'];
@@ -71,23 +80,25 @@ export function createMeDoor({ check, publicOrigin }: MeDoorOptions): Door {
       kind: 'subrequest',
       accept: undefined,
       target: typeof original === 'string' ? original : '/',
-      requestId: selectRequestId(req.headers['x-request-id']),
+      requestId: requestIdOf(req.headers),
     } as const;
     const answer = shapeAnswer(verdict, caller, publicOrigin);
     if (answer.outcome === 'denied') writeDenial(answer, res);
   }
 
-  function headersOf(identity: Identity): readonly [string[], string[]] {
-    let headers = prepared.get(identity);
+  function headersOf(identity: Identity, spelling: keyof typeof prepared): string[] {
+    let headers = prepared[spelling].get(identity);
     if (headers === undefined) {
-      headers = [
-        flatten(identity, identity.body.camelCase),
-        flatten(identity, identity.body.snakeCase),
-      ];
-      prepared.set(identity, headers);
+      headers = flatten(identity, identity.body[spelling]);
+      prepared[spelling].set(identity, headers);
     }
     return headers;
   }
+}
+
+/** The same headers with another cache rule, which is the first of them. */
+function keptFor(headers: readonly string[], seconds: number): string[] {
+  return headers.with(headers.indexOf('x-accel-expires') + 1, String(seconds));
 }
 
 /** Copies a denial out. */

@@ -32,6 +32,8 @@ export function createNodeDoor(options: PageDoorOptions): NodeDoor {
       headers: req.headers,
       rawHeaders: req.rawHeaders,
       transport: tellTransport(req.headers),
+      source: req,
+      target: req.url,
     });
     // A check neither throws nor rejects.
     if (verdict instanceof Promise) void verdict.then((decided) => enter(decided, req, res, next));

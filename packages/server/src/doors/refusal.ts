@@ -7,7 +7,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Denial } from '../answer/answer.ts';
 import { tellCaller } from '../answer/caller.ts';
-import { selectRequestId } from '../answer/request-id.ts';
+import { requestIdOf } from '../answer/request-id.ts';
 import { shapeAnswer } from '../answer/shape-answer.ts';
 import type { Refused, Undecided } from '../verdict/verdict.ts';
 import type { DoorOptions } from './door-options.ts';
@@ -40,7 +40,7 @@ export function shapeRefusal(
     kind: tellCaller({ method, headers }),
     accept: headers.accept,
     target,
-    requestId: selectRequestId(headers['x-request-id']),
+    requestId: requestIdOf(headers),
   };
   const shaped = shapeAnswer(verdict, caller, publicOrigin);
   const answer =

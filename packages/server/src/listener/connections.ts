@@ -26,8 +26,12 @@ export interface ConnectionsOptions {
 export interface Connections {
   /** Takes over a connection. */
   accept(this: void, socket: Socket): void;
-  /** Closes idle connections now, and the others after their last answer. */
-  drain(this: void): void;
+  /**
+   * Closes each connection after its next answer, or once it has rested for a while.
+   *
+   * @param connections - All there are, of whichever version.
+   */
+  drain(this: void, connections: Iterable<Socket>): void;
   /** Stops timers. Connections are left to whoever accepted them. */
   close(this: void): void;
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type ClientHttp2Session, connect } from 'node:http2';
+import type { Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { dial, drainSocket, talk } from '../testing/wire-client.ts';
 import type { HttpHandler } from './connections.ts';
@@ -16,6 +17,18 @@ const echo: HttpHandler = (req, res) => {
     res.end(`${req.httpVersion} ${req.method} ${req.url}`);
   });
 };
+
+/** A stop that waits for whoever has something to say. */
+const LONG = { drainRestMs: 60_000, drainMs: 60_000 };
+
+/** A connection that has been taken, and has not shown its protocol. */
+async function sayLittle(port: number, text: string): Promise<Socket> {
+  const socket = dial(port);
+  socket.write(text);
+  // Whoever comes later is answered later.
+  await talk(port, `${GET}connection: close\r\n\r\n`);
+  return socket;
+}
 
 async function start(
   handler: HttpHandler = echo,
@@ -185,17 +198,57 @@ describe('close', () => {
     await closed;
   });
 
-  it('ends idle connections at once', async () => {
-    const listener = await start(echo, { drainMs: 60_000 });
+  it('ends connections that rest, after a moment', async () => {
+    const listener = await start(echo, { drainMs: 60_000, drainRestMs: 50 });
     const socket = dial(listener.port);
     socket.write(`${GET}\r\n`);
     await once(socket, 'data');
     const session = dialHttp2(listener.port);
     await get2(session);
-    const ended = Promise.all([once(socket, 'close'), once(session, 'close')]);
-    socket.once('end', () => socket.end());
+    const silent = dial(listener.port);
+    await once(silent, 'connect');
+    const ended = Promise.all([socket, session, silent].map((each) => once(each, 'close')));
+    for (const each of [socket, silent]) each.once('end', () => each.end());
     await listener.close();
     await ended;
+  });
+
+  it('answers the request that a resting connection sends meanwhile, whole, and says that it was the last', async () => {
+    const listener = await start(echo, LONG);
+    const socket = dial(listener.port);
+    socket.write(`${GET}\r\n`);
+    expect(String(await once(socket, 'data'))).toContain('Connection: keep-alive');
+    const closed = listener.close();
+    socket.write(`${GET}\r\n`);
+    const answer = await drainSocket(socket);
+    expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+    expect(answer).toMatch(/\r\nConnection: close\r\n/);
+    expect(answer).toMatch(/1\.1 GET \/path$/);
+    await closed;
+  });
+
+  it('a connection that was taken before and speaks HTTP/1.1 only now is answered, and told', async () => {
+    const listener = await start(echo, LONG);
+    const socket = await sayLittle(listener.port, 'G');
+    const closed = listener.close();
+    socket.write(`${GET.slice(1)}\r\n`);
+    expect(await drainSocket(socket)).toMatch(/Connection: close[\s\S]*1\.1 GET \/path$/);
+    await closed;
+  });
+
+  it('one that speaks HTTP/2 only now is sent elsewhere before its first stream', async () => {
+    const listener = await start(echo, LONG);
+    const socket = await sayLittle(listener.port, 'P');
+    const closed = listener.close();
+    const noSettings = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]);
+    socket.write(Buffer.concat([Buffer.from('RI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), noSettings]));
+    const received: Buffer[] = [];
+    socket.on('data', (chunk: Buffer) => received.push(chunk));
+    // GOAWAY (type 7) of the connection; the last stream it names is 0, and so is the error.
+    const goAway = Buffer.from([0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    await expect.poll(() => Buffer.concat(received).includes(goAway)).toBe(true);
+    socket.end();
+    await closed;
   });
 
   it('ends what does not end in time', async () => {

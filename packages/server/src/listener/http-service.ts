@@ -23,7 +23,11 @@ export interface ListenOptions {
 /** A running listener. */
 export interface HttpListener {
   readonly port: number;
-  /** Stops accepting, ends idle connections, and resolves when the last answer is written or time is up. */
+  /**
+   * Stops accepting, lets every connection have one more answer, and resolves when the last is closed or
+   * time is up. A connection that rests is closed after a moment: at once would be in the way of a
+   * request that its client has just sent.
+   */
   close(): Promise<void>;
 }
 
@@ -57,9 +61,9 @@ export async function listenOnOnePort(
   }
 
   async function close(): Promise<void> {
-    port.stopListening();
-    http1.drain();
-    http2.drain();
+    port.stopListening(timeouts.drainRestMs);
+    http1.drain(port.connections());
+    http2.drain(port.connections());
     const timer = setTimeout(() => port.destroyAll(), timeouts.drainMs);
     await port.allClosed();
     clearTimeout(timer);

@@ -11,14 +11,12 @@ import type { Connections, ConnectionsOptions } from './connections.ts';
 const HEADER_BYTES_MAX = 65_536;
 /** How often Node looks for late requests, as a part of their limit. */
 const CHECKS_PER_LIMIT = 4;
-const LOOK_FOR_IDLE_MS = 20;
 
 /**
  * Creates the HTTP/1.1 side. While it runs it keeps no list of requests: `/me` must not pay for the
  * stop.
  */
 export function createHttp1Connections({ handler, timeouts }: ConnectionsOptions): Connections {
-  let looking: NodeJS.Timeout | undefined;
   const server = createServer({
     keepAliveTimeout: timeouts.keepAliveMs,
     headersTimeout: timeouts.headersMs,
@@ -34,16 +32,18 @@ export function createHttp1Connections({ handler, timeouts }: ConnectionsOptions
     accept(socket) {
       server.emit('connection', socket);
     },
-    drain() {
+    drain(connections) {
       server.prependListener('request', (_req, res) => {
         res.shouldKeepAlive = false;
       });
-      server.closeIdleConnections();
-      // A connection whose answer was under way is idle a little later.
-      looking = setInterval(() => server.closeIdleConnections(), LOOK_FOR_IDLE_MS);
+      // Of a connection whose answer is under way.
+      server.keepAliveTimeout = timeouts.drainRestMs;
+      server.keepAliveTimeoutBuffer = 0;
+      // Node limits the rest of a connection by the socket's own time-out, which the next request lifts.
+      for (const socket of connections)
+        if ((socket.timeout ?? 0) > 0) socket.setTimeout(timeouts.drainRestMs);
     },
     close() {
-      clearInterval(looking);
       server.close();
     },
   };

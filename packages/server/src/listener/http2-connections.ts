@@ -30,6 +30,7 @@ const LINGER_MS = 5_000;
  */
 export function createHttp2Connections({ handler, timeouts }: ConnectionsOptions): Connections {
   const sessions = new Set<ServerHttp2Session>();
+  let isDraining = false;
   const server = createServer({
     maxHeaderListPairs: HEADER_PAIRS_MAX,
     maxSessionMemory: SESSION_MEMORY_MEGABYTES,
@@ -54,6 +55,8 @@ export function createHttp2Connections({ handler, timeouts }: ConnectionsOptions
       server.once('session', (session) => {
         sessions.add(session);
         session.once('close', () => sessions.delete(session));
+        // GOAWAY before the first stream: the client takes it elsewhere.
+        if (isDraining) session.close();
         limitRest(session, socket, {
           settingsMs: timeouts.headersMs,
           keepAliveMs: timeouts.keepAliveMs,
@@ -63,6 +66,8 @@ export function createHttp2Connections({ handler, timeouts }: ConnectionsOptions
       server.emit('connection', socket);
     },
     drain() {
+      isDraining = true;
+      // GOAWAY names the last stream that is answered; a client knows of the others that nobody took them.
       for (const session of sessions) session.close();
     },
     close() {

@@ -27,8 +27,15 @@ export interface OnePort {
    * @throws {SallyportError} `SP_PORT_IN_USE`.
    */
   listen(port: number, host: string): Promise<number>;
-  /** Takes no more connections and closes those that have not shown a protocol yet. */
-  stopListening(): void;
+  /**
+   * Takes no more connections.
+   *
+   * @param undecidedMs - Until those are closed that have not shown a protocol by then; their first
+   *   request may be on its way. By default at once.
+   */
+  stopListening(undecidedMs?: number): void;
+  /** The open ones. */
+  connections(): Iterable<Socket>;
   /** Resolves once every connection is closed. */
   allClosed(): Promise<void>;
   destroyAll(): void;
@@ -83,10 +90,12 @@ export function createOnePort({ accept, firstBytesMs }: OnePortOptions): OnePort
         });
       });
     },
-    stopListening() {
+    stopListening(undecidedMs = 0) {
       server.close();
-      for (const socket of undecided) socket.destroy();
+      if (undecidedMs === 0) closeUndecided();
+      else setTimeout(closeUndecided, undecidedMs).unref();
     },
+    connections: () => sockets,
     allClosed() {
       if (sockets.size === 0) return Promise.resolve();
       return new Promise((resolve) => {
@@ -97,6 +106,10 @@ export function createOnePort({ accept, firstBytesMs }: OnePortOptions): OnePort
       for (const socket of sockets) socket.destroy();
     },
   };
+
+  function closeUndecided(): void {
+    for (const socket of undecided) socket.destroy();
+  }
 
   function sort(socket: Socket): void {
     sockets.add(socket);

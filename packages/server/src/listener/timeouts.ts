@@ -16,6 +16,8 @@ export interface ServiceTimeouts {
   readonly keepAliveMs: number;
   /** How long a stop waits for requests under way. */
   readonly drainMs: number;
+  /** For a connection without a request during a stop; its client may be sending one just now. */
+  readonly drainRestMs: number;
 }
 
 /** What applies where the caller gives nothing. */
@@ -26,4 +28,6 @@ export const SERVICE_TIMEOUTS: ServiceTimeouts = {
   // Longer than nginx keeps an idle upstream connection, so that we are never the one to close first.
   keepAliveMs: 75_000,
   drainMs: 10_000,
+  // Who sends that seldom on a connection loses a request to it once in a very long while.
+  drainRestMs: 2_000,
 };

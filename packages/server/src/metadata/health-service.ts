@@ -16,10 +16,11 @@ import {
   HealthCheckResponse_ServingStatus as Status,
 } from '@sallyport/protocol/protobuf';
 import type { Schedule } from '../issuer/idp-metadata.ts';
+import type { WaitingFor } from '../readiness.ts';
 
 /** What the service answers from. */
 export interface HealthOptions {
-  readonly isReady: () => boolean;
+  readonly waitingFor: WaitingFor;
   readonly schedule: Schedule;
   /** Aborts when the process stops, so that watchers do not hold it up. */
   readonly stopping: AbortSignal;
@@ -40,17 +41,17 @@ const LOOK_EVERY_MS = 1_000;
  *   an unknown service is NOT_FOUND, `Watch` says SERVICE_UNKNOWN and goes on
  */
 export function registerHealth(router: ConnectRouter, options: HealthOptions): void {
-  const { isReady, schedule, stopping } = options;
+  const { waitingFor, schedule, stopping } = options;
   router.service(Health, {
-    check({ service }) {
+    async check({ service }) {
       if (!SERVICES.has(service)) throw new ConnectError('No such service', Code.NotFound);
-      return create(HealthCheckResponseSchema, { status: statusOf(service) });
+      return create(HealthCheckResponseSchema, { status: await statusOf(service) });
     },
     async *watch({ service }, { signal }) {
       const ended = AbortSignal.any([signal, stopping]);
       let told: Status | undefined;
       while (!ended.aborted) {
-        const status = statusOf(service);
+        const status = await statusOf(service);
         if (status !== told) yield create(HealthCheckResponseSchema, { status });
         told = status;
         await pause(ended);
@@ -59,9 +60,9 @@ export function registerHealth(router: ConnectRouter, options: HealthOptions): v
     },
   });
 
-  function statusOf(service: string): Status {
+  async function statusOf(service: string): Promise<Status> {
     if (!SERVICES.has(service)) return Status.SERVICE_UNKNOWN;
-    return isReady() ? Status.SERVING : Status.NOT_SERVING;
+    return (await waitingFor()).length === 0 ? Status.SERVING : Status.NOT_SERVING;
   }
 
   function pause(ended: AbortSignal): Promise<void> {

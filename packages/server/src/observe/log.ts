@@ -4,8 +4,19 @@
  * @module
  */
 
-/** Values a log line may hold. Never a token, cookie, code, secret or header value. */
-export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;
+/** What stands in a field of a line. `undefined` leaves the field out. */
+export type LogValue = string | number | boolean | null | undefined;
+
+/** Values a log line may hold, in snake_case. Never a token, cookie, code, secret or header value. */
+export interface LogFields {
+  /** A session as its eight characters, see `formatSessionId`; never its number. */
+  readonly session?: string | null | undefined;
+  /** The id that the answer carries, too. */
+  readonly request_id?: string | null | undefined;
+  /** The former spelling, so that there is one. */
+  readonly requestId?: never;
+  readonly [name: string]: LogValue;
+}
 
 /** How loud a line is. `audit` marks a session's transition; it is written at every level but `silent`. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'audit';

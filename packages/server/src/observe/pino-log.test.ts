@@ -17,7 +17,12 @@ const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error', 'audit'];
 describe('createPinoLog', () => {
   it('writes one JSON line an event, to the stream it was given', () => {
     const { log, lines, entries } = setup('info');
-    log('info', 'session_begun', { subject: 'ada', session: 7, ok: true, absent: undefined });
+    log('info', 'session_begun', {
+      subject: 'ada',
+      session: 'AAAAAAAH',
+      ok: true,
+      absent: undefined,
+    });
     log('warn', 'alone');
     expect(lines.every((line) => line.endsWith('\n') && !line.slice(0, -1).includes('\n'))).toBe(
       true,
@@ -28,7 +33,7 @@ describe('createPinoLog', () => {
         time: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
         event: 'session_begun',
         subject: 'ada',
-        session: 7,
+        session: 'AAAAAAAH',
         ok: true,
       },
       { level: 'warn', time: expect.any(String), event: 'alone' },

@@ -4,27 +4,15 @@
  * @module
  */
 
+import { escapeUnprintable } from '@sallyport/protocol';
 import { type DestinationStream, pino } from 'pino';
 import type { Log } from './log.ts';
+import { redactFields } from './log-redaction.ts';
 
 /** Level from which lines are written; audit lines are written at every one but `silent`. */
 export type LogThreshold = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
 
-/** Names under which a secret would travel: a field so named is replaced, whatever it holds. */
-const REDACTED = [
-  'token',
-  'secret',
-  'cookie',
-  'code',
-  'password',
-  'authorization',
-  'state',
-  'id_token',
-  'access_token',
-  'refresh_token',
-];
-
-/** Creates the log. */
+/** Creates the log. A line holds nothing that a terminal would obey. */
 export function createPinoLog(threshold: LogThreshold, destination: DestinationStream): Log {
   const logger = pino(
     {
@@ -33,9 +21,15 @@ export function createPinoLog(threshold: LogThreshold, destination: DestinationS
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      redact: { paths: REDACTED, censor: '[redacted]' },
     },
-    destination,
+    { write: (line) => destination.write(writable(line)) },
   );
-  return (level, event, fields = {}) => logger[level]({ event, ...fields });
+  return (level, event, fields = {}) => {
+    if (logger.isLevelEnabled(level)) logger[level]({ event, ...redactFields(fields) });
+  };
+}
+
+/** The line feed at its end is the only character of a line that is no text. */
+function writable(line: string): string {
+  return `${escapeUnprintable(line.slice(0, -1))}\n`;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { CheckRequest } from '../verdict/check-request.ts';
 import type { Verdict } from '../verdict/verdict.ts';
-import { observeCheck } from './verdict-observer.ts';
+import { combineObservers, observeCheck } from './verdict-observer.ts';
 
 const REFUSED: Verdict = { outcome: 'refused', reason: 'no_credential' };
 const UNDECIDED: Verdict = {
@@ -34,5 +34,23 @@ describe('observeCheck', () => {
     expect(told).toEqual([]);
     expect(await verdict).toBe(UNDECIDED);
     expect(told).toEqual([['gateway', UNDECIDED, REQUEST]]);
+  });
+});
+
+describe('combineObservers', () => {
+  const told: string[] = [];
+  const named = (name: string) => () => void told.push(name);
+
+  it('tells each in its order, and leaves absent ones out', () => {
+    told.length = 0;
+    const { length } = told;
+    combineObservers(named('a'), undefined, named('b'), named('c'))('me', REFUSED, REQUEST);
+    expect([length, told]).toEqual([0, ['a', 'b', 'c']]);
+  });
+
+  it('is the only one itself, so that nothing stands between, and none does nothing', () => {
+    const only = named('a');
+    expect(combineObservers(undefined, only)).toBe(only);
+    expect(combineObservers()('me', REFUSED, REQUEST)).toBeUndefined();
   });
 });

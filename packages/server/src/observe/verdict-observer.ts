@@ -36,3 +36,17 @@ export function observeCheck(check: Check, door: DoorName, observer: VerdictObse
     return verdict;
   };
 }
+
+/** One observer made of several, each told in this order; those that are absent are left out. */
+export function combineObservers(
+  ...observers: readonly (VerdictObserver | undefined)[]
+): VerdictObserver {
+  const [first, second, ...more] = observers.filter((observer) => observer !== undefined);
+  if (first === undefined) return () => {};
+  if (second === undefined) return first;
+  const rest = more.length === 0 ? second : combineObservers(second, ...more);
+  return (door, verdict, request) => {
+    first(door, verdict, request);
+    rest(door, verdict, request);
+  };
+}

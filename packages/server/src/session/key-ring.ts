@@ -142,6 +142,15 @@ export class KeyRing {
       : undefined;
   }
 
+  /** Epoch milliseconds from which the key that seals now does; `undefined` when none may. Looks at no file. */
+  get sealsSince(): number | undefined {
+    const now = this.#now();
+    const times = this.#keys
+      .filter((key) => key.sealsFrom <= now && this.#opens(key, now))
+      .map(({ sealsFrom }) => sealsFrom);
+    return times.length === 0 ? undefined : Math.max(...times);
+  }
+
   #opens(key: RingKey, now: number): boolean {
     return key.opensUntil === undefined || now < key.opensUntil;
   }

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import type { LogFields } from '../observe/log.ts';
+import type { AuditEvent } from '../observe/audit.ts';
 import { PrincipalSessions } from '../session/principal-sessions.ts';
 import { formatSessionId } from '../session/session-id.ts';
 import { COOKIE, createCheckUnderTest, PUBLIC } from '../testing/check.ts';
@@ -13,7 +13,7 @@ const GRACE = { ...ADA_SIGNS_IN.principal, subject: 'grace-subject' };
 /** The endpoint over a real store, what it wrote into the audit log, and what the IdP was told. */
 function setup() {
   const bench = createCheckUnderTest();
-  const audit: LogFields[] = [];
+  const audit: AuditEvent[] = [];
   const told: string[] = [];
   const { ring, cookies } = bench.sessionDependencies;
   const dependencies: AccountDependencies = {
@@ -30,9 +30,7 @@ function setup() {
       revoke: async (token) => told.push(token) > 0,
     },
     now: bench.clock.now,
-    log: (level, event, fields) => {
-      if (level === 'audit') audit.push({ event, ...fields });
-    },
+    audit: (event) => audit.push(event),
   };
   const account = createAccount(dependencies);
   const send = (cookie: string, body?: string) => {
@@ -74,8 +72,10 @@ describe('POST /auth/account', () => {
         issuer: ADA_SIGNS_IN.principal.issuer,
         subject: ADA_SIGNS_IN.principal.subject,
         session: there.id,
-        bySession: here.id,
-        requestId: 'request-0001',
+        by_session: here.id,
+        address: '192.0.2.1',
+        browser: undefined,
+        request_id: 'request-0001',
       },
     ]);
     // Its tokens can be opened with its own cookie alone.

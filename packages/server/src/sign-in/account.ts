@@ -6,6 +6,8 @@
 
 import type { Readable } from 'node:stream';
 import { PATHS, readCookies } from '@sallyport/protocol';
+import { auditPrincipal } from '../observe/audit.ts';
+import { auditOrigin } from '../observe/audit-origin.ts';
 import { buildAccountPage, isAccountNotice, type ListedSession } from '../page/account-page.ts';
 import type { PrincipalSessions } from '../session/principal-sessions.ts';
 import { isSessionHandle } from '../session/session-cookie.ts';
@@ -57,7 +59,7 @@ const FORM_MAX_BYTES = 1_024;
 export function createAccount(
   dependencies: AccountDependencies,
 ): (request: AccountRequest) => Promise<Response> {
-  const { redirects, principalSessions, relyingParty, cookies, now, log } = dependencies;
+  const { redirects, principalSessions, relyingParty, cookies, now, audit } = dependencies;
   const signOut = createSignOut(dependencies);
 
   return async function account(request) {
@@ -127,14 +129,14 @@ export function createAccount(
   }
 
   function noteEnded(request: SignInRequest, { principal, session }: OwnSession, id: number): void {
-    log('audit', 'session_ended', {
+    audit({
+      event: 'session_ended',
+      ...auditPrincipal(principal),
+      session: id,
+      ...auditOrigin(request),
       reason: 'session_revoked',
       by: 'account',
-      issuer: principal.issuer,
-      subject: principal.subject,
-      session: id,
-      bySession: session.id,
-      requestId: request.requestId,
+      by_session: session.id,
     });
   }
 }

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { accept, refuse, SallyportError } from '@sallyport/protocol';
 import { describe, expect, it } from 'vitest';
+import type { AuditEvent } from '../observe/audit.ts';
 import type { EndedAtIdp } from '../session/principal-sessions.ts';
 import { Clock, NOON } from '../testing/clock.ts';
 import { type BackchannelLogoutOptions, createBackchannelLogout } from './backchannel-logout.ts';
@@ -26,9 +27,23 @@ const NO_FORM = {
   error_description: 'A form with one logout_token is expected',
 };
 
+const ORIGIN = { address: '192.0.2.1', browser: undefined, request_id: 'request-0001' };
+
+function refusedFor(reason: string): AuditEvent {
+  return {
+    event: 'backchannel_logout_refused',
+    issuer: undefined,
+    subject: undefined,
+    session: undefined,
+    ...ORIGIN,
+    reason,
+  };
+}
+
 function setup(overrides: Partial<BackchannelLogoutOptions> = {}) {
   const clock = new Clock();
   const log: string[] = [];
+  const audited: AuditEvent[] = [];
   /** What was done, in order. */
   const steps: string[] = [];
   const claimed = new Map<string, number>();
@@ -63,6 +78,7 @@ function setup(overrides: Partial<BackchannelLogoutOptions> = {}) {
     countsAddresses: true,
     rateLimit: createRateLimit(3, clock.now),
     log: (level, event, fields) => log.push(`${level} ${event} ${JSON.stringify(fields)}`),
+    audit: (event) => audited.push(event),
     ...overrides,
   });
   const send = (
@@ -77,7 +93,7 @@ function setup(overrides: Partial<BackchannelLogoutOptions> = {}) {
       requestId: 'request-0001',
       body: typeof body === 'string' ? Readable.from([Buffer.from(body)]) : body,
     });
-  return { clock, log, steps, claimed, ended, verified, state, send };
+  return { clock, log, audited, steps, claimed, ended, verified, state, send };
 }
 
 async function expectRefused(response: Response, body: unknown): Promise<void> {
@@ -91,21 +107,29 @@ async function expectRefused(response: Response, body: unknown): Promise<void> {
 
 describe('POST /auth/backchannel-logout', () => {
   it('ends what a valid token names, and answers 200 without a body', async () => {
-    const { send, ended, log } = setup();
+    const { send, ended, audited } = setup();
     const response = await send('logout_token=good');
     expect([response.status, await response.text()]).toEqual([200, '']);
     expect(response.headers.get('cache-control')).toBe('no-store');
     expect(ended).toEqual([
       { issuer: TOKEN.issuer, subject: 'ada', sid: 's1', endedAt: NOON, isRepeated: false },
     ]);
-    const line = { issuer: TOKEN.issuer, subject: 'ada' };
-    const requestId = 'request-0001';
-    expect(log).toEqual([
-      ...[11, 12].map(
-        (session) =>
-          `audit session_ended ${JSON.stringify({ reason: 'session_revoked', ...line, session, requestId })}`,
-      ),
-      `audit backchannel_logout ${JSON.stringify({ ...line, hasSid: true, sessions: 2, requestId })}`,
+    const line = { issuer: TOKEN.issuer, subject: 'ada', ...ORIGIN };
+    expect(audited).toEqual([
+      ...[11, 12].map((session) => ({
+        event: 'session_ended',
+        ...line,
+        session,
+        reason: 'session_revoked',
+      })),
+      {
+        event: 'backchannel_logout',
+        ...line,
+        session: undefined,
+        reason: 'idp_logout',
+        has_sid: true,
+        sessions: 2,
+      },
     ]);
   });
 
@@ -117,14 +141,12 @@ describe('POST /auth/backchannel-logout', () => {
   });
 
   it('refuses a second delivery, which reaches no later sign-in', async () => {
-    const { send, ended, log } = setup();
+    const { send, ended, audited } = setup();
     await send('logout_token=good');
-    log.length = 0;
+    audited.length = 0;
     await expectRefused(await send('logout_token=good'), INVALID_TOKEN);
     expect(ended[1]).toMatchObject({ endedAt: NOON, isRepeated: true });
-    expect(log).toEqual([
-      `info backchannel_logout_refused ${JSON.stringify({ check: 'replay', requestId: 'request-0001' })}`,
-    ]);
+    expect(audited).toEqual([refusedFor('replay')]);
   });
 
   it.each(['endsFail', 'claimsFail'] as const)(
@@ -158,7 +180,7 @@ describe('POST /auth/backchannel-logout', () => {
   });
 
   it('section 2.8: a token whose key may be a new one is 400 that may be tried again, and counts as an invalid one', async () => {
-    const { send, ended, claimed, log } = setup({
+    const { send, ended, claimed, audited } = setup({
       relyingParty: {
         verifyLogoutToken: async () => refuse({ reason: 'key_pending', retryAfterSeconds: 17 }),
       },
@@ -174,20 +196,16 @@ describe('POST /auth/backchannel-logout', () => {
     expect((await send('logout_token=new')).status).toBe(429);
     expect([ended.length, claimed.size]).toEqual([0, 0]);
     // Anybody can send one: no error of ours.
-    expect(new Set(log)).toEqual(
-      new Set([
-        `info backchannel_logout_refused ${JSON.stringify({ check: 'key_pending', requestId: 'request-0001' })}`,
-      ]),
-    );
+    for (const event of audited) expect(event).toEqual(refusedFor('key_pending'));
+    expect(audited).toHaveLength(3);
   });
 
   it('refuses a token that does not pass a check, names the check in the log alone, and uses up nothing', async () => {
-    const { send, ended, claimed, log } = setup();
+    const { send, ended, claimed, log, audited } = setup();
     await expectRefused(await send('logout_token=canary'), INVALID_TOKEN);
     expect([ended.length, claimed.size]).toEqual([0, 0]);
-    expect(log).toEqual([
-      `info backchannel_logout_refused ${JSON.stringify({ check: 'iat', requestId: 'request-0001' })}`,
-    ]);
+    expect(audited).toEqual([refusedFor('iat')]);
+    expect(log).toEqual([]);
   });
 
   it.each(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS', 'post'])(

@@ -6,6 +6,8 @@
 
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
+import { type Audit, NOBODY } from '../observe/audit.ts';
+import { auditOrigin } from '../observe/audit-origin.ts';
 import { describeFailure, type Log } from '../observe/log.ts';
 import type { PrincipalSessions } from '../session/principal-sessions.ts';
 import type { SessionStore } from '../session/session-store.ts';
@@ -25,6 +27,7 @@ export interface BackchannelLogoutOptions {
   readonly countsAddresses: boolean;
   readonly rateLimit: RateLimit;
   readonly log: Log;
+  readonly audit: Audit;
 }
 
 /** One request, its body not read yet. */
@@ -52,7 +55,7 @@ const RETRY_AFTER_SECONDS = 5;
 export function createBackchannelLogout(
   options: BackchannelLogoutOptions,
 ): (request: BackchannelRequest) => Promise<Response> {
-  const { relyingParty, sessions, store, countsAddresses, rateLimit, log } = options;
+  const { relyingParty, sessions, store, countsAddresses, rateLimit, log, audit } = options;
 
   return async function backchannelLogout(request) {
     if (request.method !== 'POST') return refuseMethod('POST');
@@ -89,18 +92,17 @@ export function createBackchannelLogout(
     // Claimed only now: had it been before, a process that dies in between would have lost the logout,
     // since the IdP's next attempt is a replay. This way it ends the same sessions, once more.
     const isFirst = await claim('logout', token);
-    const { requestId } = request;
-    for (const session of ended) {
-      const reason = 'session_revoked';
-      log('audit', 'session_ended', { reason, issuer, subject, session, requestId });
-    }
+    const told = { issuer, subject, ...auditOrigin(request) };
+    for (const session of ended)
+      audit({ event: 'session_ended', ...told, session, reason: 'session_revoked' });
     if (!isFirst) return invalid(request, 'replay', TEXTS.token);
-    log('audit', 'backchannel_logout', {
-      issuer,
-      subject,
-      hasSid: sid !== undefined,
+    audit({
+      event: 'backchannel_logout',
+      ...told,
+      session: undefined,
+      reason: 'idp_logout',
+      has_sid: sid !== undefined,
       sessions: ended.length,
-      requestId,
     });
     return new Response(null, { status: 200, headers: NO_STORE });
   }
@@ -126,12 +128,18 @@ export function createBackchannelLogout(
 
   function noteRefused(request: BackchannelRequest, check: string): void {
     if (countsAddresses) rateLimit(turnKey(request));
-    log('info', 'backchannel_logout_refused', { check, requestId: request.requestId });
+    audit({
+      event: 'backchannel_logout_refused',
+      ...NOBODY,
+      session: undefined,
+      ...auditOrigin(request),
+      reason: check,
+    });
   }
 
   /** Nothing is promised to have ended. An outage is a 400 here, unlike anywhere else. */
   function failed({ requestId }: BackchannelRequest, failure: string): Response {
-    log('error', 'backchannel_logout_failed', { failure, requestId });
+    log('error', 'backchannel_logout_failed', { failure, request_id: requestId });
     return answerError(400, 'temporarily_unavailable', TEXTS.failed, RETRY_AFTER_SECONDS);
   }
 }

@@ -6,6 +6,8 @@
 
 import { createHash } from 'node:crypto';
 import { PATHS, readCookies, selectRedirectTarget } from '@sallyport/protocol';
+import { type AuditPrincipal, auditPrincipal, NOBODY } from '../observe/audit.ts';
+import { auditOrigin } from '../observe/audit-origin.ts';
 import { buildOneMomentPage } from '../page/one-moment-page.ts';
 import { setSessionCookie } from '../session/session-cookie.ts';
 import { findAccessRefusal, selectAccessClaims } from '../verdict/access.ts';
@@ -41,7 +43,8 @@ const SINGLE_PARAMETERS = ['code', 'state', 'iss', 'error', 'error_description']
 export function createCallback(
   dependencies: SignInDependencies,
 ): (request: SignInRequest) => Promise<Response> {
-  const { redirects, attempts, relyingParty, sessions, store, cookies, check, log } = dependencies;
+  const { redirects, attempts, relyingParty, sessions, store, cookies, check, audit } =
+    dependencies;
 
   return async function callback(request) {
     if (request.method !== 'GET') return refuseMethod('GET');
@@ -88,21 +91,21 @@ export function createCallback(
         ? 'claims_overflow'
         : undefined);
     const setCookies = [attempts.clear(attempt.slot)];
+    const who = auditPrincipal(principal);
+    const origin = auditOrigin(request);
+    const { requestId } = request;
     if (refusal !== undefined) {
-      log('audit', 'sign_in_refused', {
+      audit({
+        event: 'sign_in_refused',
+        ...who,
+        session: undefined,
+        ...origin,
         reason: 'not_allowed',
         rule: refusal,
-        issuer: principal.issuer,
-        subject: principal.subject,
-        requestId: request.requestId,
       });
       const account = user.email || user.preferredUsername || user.subject;
       const retry = `${retryUrl(target)}&prompt=select_account`;
-      return showFailure(
-        'not_allowed',
-        { requestId: request.requestId, account, retryUrl: retry },
-        { setCookies },
-      );
+      return showFailure('not_allowed', { requestId, account, retryUrl: retry }, { setCookies });
     }
     const shown = readCookies(request.headers.cookie, cookies.sessionName);
     if (await sessions.hasBegunSince(shown, principal, attempt.startedAt)) {
@@ -124,25 +127,22 @@ export function createCallback(
       },
       shown,
     );
-    const { requestId } = request;
+    const noteEnded = (session: number, whose: AuditPrincipal, why: SessionEnding) =>
+      audit({ event: 'session_ended', ...whose, session, ...origin, ...why });
     if (begun.replaced !== undefined) {
-      const { replaced: session } = begun;
-      log('audit', 'session_ended', { reason: 'session_replaced', session, requestId });
+      const { id, principal: former } = begun.replaced;
+      noteEnded(id, auditPrincipal(former), { reason: 'session_replaced' });
     }
     for (const session of begun.surplus)
-      log('audit', 'session_ended', {
-        reason: 'session_revoked',
-        by: 'surplus',
-        session,
-        requestId,
-      });
+      noteEnded(session, who, { reason: 'session_revoked', by: 'surplus' });
     if (begun.isRevoked) {
       // Going on would lead straight back to the IdP, and round again for as long as the revocation reaches.
-      log('audit', 'sign_in_refused', {
+      audit({
+        event: 'sign_in_refused',
+        ...who,
+        session: undefined,
+        ...origin,
         reason: 'session_revoked',
-        issuer: principal.issuer,
-        subject: principal.subject,
-        requestId,
       });
       return showFailure(
         'sign_in_revoked',
@@ -150,12 +150,12 @@ export function createCallback(
         { setCookies },
       );
     }
-    log('audit', 'session_begun', {
-      issuer: principal.issuer,
-      subject: principal.subject,
+    audit({
+      event: 'session_begun',
+      ...who,
       session: begun.session.id,
-      address: request.address,
-      requestId: request.requestId,
+      ...origin,
+      reason: 'signed_in',
     });
     return redirectTo(target, [
       setSessionCookie(cookies, begun.cookieValue, begun.maxAgeSeconds),
@@ -200,10 +200,10 @@ export function createCallback(
     target: string,
   ): Response {
     return showIdpRefusal(refusal, {
-      requestId: request.requestId,
+      request,
       retryUrl: retryUrl(target),
       setCookies: [attempts.clear(attempt.slot)],
-      log,
+      audit,
     });
   }
 
@@ -213,9 +213,21 @@ export function createCallback(
     detail: string | undefined,
     target = redirects.publicOrigin + PATHS.root,
   ): Response {
-    log('info', 'sign_in_failed', { reason, detail, requestId: request.requestId });
+    audit({
+      event: 'sign_in_failed',
+      ...NOBODY,
+      session: undefined,
+      ...auditOrigin(request),
+      reason,
+      detail,
+    });
     return showFailure(reason, { requestId: request.requestId, retryUrl: retryUrl(target) });
   }
+}
+
+interface SessionEnding {
+  readonly reason: 'session_replaced' | 'session_revoked';
+  readonly by?: 'surplus';
 }
 
 function claimKey(state: AttemptState): Buffer {

@@ -4,43 +4,52 @@
  * @module
  */
 
-import { describeFailure, type Log } from '../observe/log.ts';
+import { type Audit, NOBODY } from '../observe/audit.ts';
+import { auditOrigin } from '../observe/audit-origin.ts';
+import { describeFailure } from '../observe/log.ts';
 import type { ExchangeRefusal } from './relying-party.ts';
-import { showFailure } from './sign-in-request.ts';
+import { type SignInRequest, showFailure } from './sign-in-request.ts';
 
 /** What the page is shown with. */
 export interface IdpRefusalOptions {
-  readonly requestId: string;
+  readonly request: SignInRequest;
   readonly retryUrl: string;
   readonly setCookies: readonly string[];
-  readonly log: Log;
+  readonly audit: Audit;
 }
 
 /** RFC 6749 section 5.2: the characters of an error code. */
 const ERROR_CODE = /^[\x20-\x21\x23-\x5b\x5d-\x7e]{1,64}$/;
 const UNREACHABLE_RETRY_SECONDS = 5;
 
-/** Shows the page of a refusal, and logs what the page does not tell. */
+/** Shows the page of a refusal, and tells the audit stream what the page does not tell. */
 export function showIdpRefusal(
   refusal: ExchangeRefusal,
-  { requestId, retryUrl, setCookies, log }: IdpRefusalOptions,
+  { request, retryUrl, setCookies, audit }: IdpRefusalOptions,
 ): Response {
   const { reason } = refusal;
-  const details = { requestId, retryUrl };
+  const details = { requestId: request.requestId, retryUrl };
+  const failed = {
+    event: 'sign_in_failed',
+    ...NOBODY,
+    session: undefined,
+    ...auditOrigin(request),
+    reason,
+  } as const;
   switch (reason) {
     case 'idp_refused': {
       const code = ERROR_CODE.test(refusal.code) ? refusal.code : 'invalid error code';
-      log('warn', 'sign_in_failed', { reason, error: code, requestId });
+      audit({ ...failed, error: code });
       const idpError = { code, description: refusal.description };
       return showFailure(reason, { ...details, idpError }, { setCookies });
     }
     case 'token_invalid':
-      log('error', 'sign_in_failed', { reason, check: refusal.check, requestId });
+      audit({ ...failed, check: refusal.check });
       return showFailure(reason, details, { setCookies });
     case 'idp_unreachable': {
       const { cause } = refusal;
       const failure = cause === undefined ? 'no metadata of the IdP' : describeFailure(cause);
-      log('error', 'sign_in_failed', { reason, failure, requestId });
+      audit({ ...failed, failure });
       return showFailure(reason, details, {
         setCookies,
         retryAfterSeconds: UNREACHABLE_RETRY_SECONDS,

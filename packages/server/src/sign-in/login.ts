@@ -7,6 +7,8 @@
 import { PATHS, selectRedirectTarget } from '@sallyport/protocol';
 import { isBackground } from '../answer/caller.ts';
 import { toProblemJson } from '../answer/problem.ts';
+import { NOBODY } from '../observe/audit.ts';
+import { auditOrigin } from '../observe/audit-origin.ts';
 import { showIdpRefusal } from './idp-refusal.ts';
 import { readPopupTarget } from './popup.ts';
 import type { SignInDependencies } from './sign-in-dependencies.ts';
@@ -105,7 +107,7 @@ export function createLogin(
  *   the audit log: why the session there was, if any, did not do.
  */
 export async function startAttempt(
-  { attempts, relyingParty, log }: SignInDependencies,
+  { attempts, relyingParty, audit }: SignInDependencies,
   request: SignInRequest,
   attempt: {
     readonly target: string;
@@ -115,18 +117,19 @@ export async function startAttempt(
   },
 ): Promise<Response> {
   const { target, restarts, extra, because } = attempt;
-  const { requestId } = request;
   const started = attempts.start(request.headers.cookie, target, restarts);
   const { state, nonce, codeChallenge, setCookie } = started;
   const location = await relyingParty.authorizationUrl({ state, nonce, codeChallenge, extra });
   if (!location.ok) {
-    const shown = { requestId, retryUrl: retryUrl(target), setCookies: [], log };
+    const shown = { request, retryUrl: retryUrl(target), setCookies: [], audit };
     return showIdpRefusal(location.error, shown);
   }
-  log('audit', 'sign_in_started', {
+  audit({
+    event: 'sign_in_started',
+    ...NOBODY,
+    session: undefined,
+    ...auditOrigin(request),
     reason: because,
-    requestId,
-    address: request.address,
     restarts,
   });
   return redirectTo(location.value.href, [setCookie]);

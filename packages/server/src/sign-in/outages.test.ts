@@ -61,6 +61,7 @@ function setup() {
     idpQueryParameter: 'idp',
     isProtectedPath: () => true,
     log: () => {},
+    audit: () => {},
   };
   return { ...bench, asked, dependencies };
 }

@@ -5,6 +5,7 @@
  */
 
 import type { LandingPolicy } from '@sallyport/protocol';
+import type { Audit } from '../observe/audit.ts';
 import type { Log } from '../observe/log.ts';
 import type { KeyRing } from '../session/key-ring.ts';
 import type { CookieSettings } from '../session/session-cookie.ts';
@@ -33,4 +34,5 @@ export interface SignInDependencies {
   /** Whether a path of ours needs a session, so that going there would start a sign-in. */
   readonly isProtectedPath: (path: string) => boolean;
   readonly log: Log;
+  readonly audit: Audit;
 }

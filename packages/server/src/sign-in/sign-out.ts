@@ -5,6 +5,8 @@
  */
 
 import { PATHS } from '@sallyport/protocol';
+import { auditPrincipal } from '../observe/audit.ts';
+import { auditOrigin } from '../observe/audit-origin.ts';
 import { buildSignedOutPage } from '../page/sign-out-pages.ts';
 import { sealText } from '../session/seal.ts';
 import { clearSessionCookie } from '../session/session-cookie.ts';
@@ -25,7 +27,7 @@ const OWN_PAGES: ReadonlySet<string> = new Set([PATHS.account, PATHS.signedIn]);
 export interface SignOutDependencies
   extends Pick<
     SignInDependencies,
-    'redirects' | 'sessions' | 'cookies' | 'ring' | 'isProtectedPath' | 'log'
+    'redirects' | 'sessions' | 'cookies' | 'ring' | 'isProtectedPath' | 'audit'
   > {
   readonly relyingParty: Pick<RelyingParty, 'revoke' | 'endSessionUrl'>;
 }
@@ -57,7 +59,7 @@ export interface SignOut {
 
 /** Creates the steps. @see [OIDC RP-Initiated Logout 1.0](https://openid.net/specs/openid-connect-rpinitiated-1_0.html) */
 export function createSignOut(dependencies: SignOutDependencies): SignOut {
-  const { redirects, sessions, relyingParty, cookies, ring, log } = dependencies;
+  const { redirects, sessions, relyingParty, cookies, ring, audit } = dependencies;
 
   return {
     async open(values) {
@@ -69,16 +71,20 @@ export function createSignOut(dependencies: SignOutDependencies): SignOut {
       return opened;
     },
 
-    async end({ requestId }, values) {
+    async end(request, values) {
       const ended: OpenedSession[] = [];
       for (const value of values.slice(0, SESSIONS_MAX)) {
         const opened = await sessions.end(value);
         if (opened === undefined) continue;
         ended.push(opened);
         const { id, principal } = opened.session;
-        const { issuer, subject } = principal;
-        const reason = 'signed_out';
-        log('audit', 'session_ended', { reason, issuer, subject, session: id, requestId });
+        audit({
+          event: 'session_ended',
+          ...auditPrincipal(principal),
+          session: id,
+          ...auditOrigin(request),
+          reason: 'signed_out',
+        });
       }
       return ended;
     },

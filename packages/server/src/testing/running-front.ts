@@ -86,7 +86,7 @@ export async function startFront(
       },
     },
     health: {
-      isReady: () => readiness.isReady,
+      waitingFor: async () => (readiness.isReady ? [] : ['identity_provider']),
       schedule: timers.schedule,
       stopping: stopping.signal,
     },

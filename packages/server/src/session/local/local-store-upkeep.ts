@@ -37,6 +37,9 @@ interface Waiting {
   reject(cause: Error): void;
 }
 
+/** In MB. The thread holds a few hundred rows at a time. */
+const MEMORY = { maxYoungGenerationSizeMb: 1, maxOldGenerationSizeMb: 64 };
+
 /** Creates it for a store file. It does not keep the process alive, and is started again after a failure. */
 export function createUpkeep(path: string): Upkeep {
   let thread: Worker | undefined;
@@ -47,7 +50,7 @@ export function createUpkeep(path: string): Upkeep {
   function start(): Worker {
     // Beside this module, and of its kind: a source file where this is one.
     const file = new URL(`./local-store-upkeep-thread${extname(import.meta.url)}`, import.meta.url);
-    const started = new Worker(file, { workerData: { path } });
+    const started = new Worker(file, { workerData: { path }, resourceLimits: MEMORY });
     started.unref();
     started.on('message', (answer: UpkeepAnswer) => {
       const next = waiting.shift();

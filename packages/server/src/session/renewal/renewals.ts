@@ -4,8 +4,21 @@
  * @module
  */
 
+import {
+  type Audit,
+  type AuditOrigin,
+  type AuditPrincipal,
+  auditPrincipal,
+  NO_REQUEST,
+  NOBODY,
+} from '../../observe/audit.ts';
+import type { RequestSource } from '../../observe/audit-origin.ts';
 import { describeFailure, type Log } from '../../observe/log.ts';
+import { traceRenewal } from '../../observe/trace-renewals.ts';
+import type { Tracer } from '../../observe/tracer.ts';
 import { parseSessionHandle, type SessionHandle } from '../session-cookie.ts';
+import { formatSessionId } from '../session-id.ts';
+import type { Session } from '../session-record.ts';
 import {
   type RenewalDependencies,
   type RenewalOutcome,
@@ -14,12 +27,17 @@ import {
 } from './renewal.ts';
 
 /** Dependencies of {@link Renewals}. */
-export interface RenewalsOptions extends Omit<RenewalDependencies, 'isStopping'> {
+export interface RenewalsOptions extends Omit<RenewalDependencies, 'isStopping' | 'onSent'> {
   /** At least 0, below 1. */
   readonly random: () => number;
   /** Told when the stored session is another one than was seen: nothing remembered of it counts. */
   readonly onChanged: (id: number) => void;
+  /** Reads where the request comes from that had a renewal started. */
+  readonly originOf: (request: RequestSource) => AuditOrigin;
   readonly log: Log;
+  readonly audit: Audit;
+  /** Absent where nothing is traced. */
+  readonly tracer?: Tracer | undefined;
 }
 
 /** A request waits this long for a renewal it cannot do without. */
@@ -44,11 +62,12 @@ export class Renewals {
    * Renews a session that is due, in the background.
    *
    * @param values - Cookie values of the request; the one of the session is used.
+   * @param request - Named in the audit stream, when it is the one that has the renewal started.
    */
-  start(values: readonly string[], seen: SeenSession): void {
+  start(values: readonly string[], seen: SeenSession, request?: RequestSource): void {
     const until = this.#putOff.get(seen.id);
     if (until !== undefined && this.#options.now() < until) return;
-    void this.#join(values, seen);
+    void this.#join(values, seen, request);
   }
 
   /**
@@ -56,14 +75,18 @@ export class Renewals {
    *
    * @returns `undefined` when the session is worth another look, else the seconds after which it may be.
    */
-  async finish(values: readonly string[], seen: SeenSession): Promise<number | undefined> {
+  async finish(
+    values: readonly string[],
+    seen: SeenSession,
+    request?: RequestSource,
+  ): Promise<number | undefined> {
     const { now, schedule } = this.#options;
     const { promise: timeUp, resolve } = Promise.withResolvers<undefined>();
     const cancel = schedule(WAIT_MS, () => resolve(undefined));
     const endsAt = now() + WAIT_MS;
     try {
       for (;;) {
-        const outcome = await Promise.race([this.#join(values, seen), timeUp]);
+        const outcome = await Promise.race([this.#join(values, seen, request), timeUp]);
         if (outcome === undefined) return 1;
         if (outcome.kind !== 'postponed') return undefined;
         if (this.#isStopping) return 1;
@@ -88,41 +111,85 @@ export class Renewals {
     await Promise.all(this.#flights.values());
   }
 
-  #join(values: readonly string[], seen: SeenSession): Promise<RenewalOutcome> {
+  #join(
+    values: readonly string[],
+    seen: SeenSession,
+    request: RequestSource | undefined,
+  ): Promise<RenewalOutcome> {
     const { id, generation } = seen;
     const key = `${id}/${generation}`;
     const flying = this.#flights.get(key);
     if (flying !== undefined) return flying;
     const handles = findHandles(values, id);
     if (handles.length === 0) return Promise.resolve({ kind: 'ended', byUs: undefined });
-    const flight = this.#fly(handles, seen).finally(() => this.#flights.delete(key));
+    const origin = request === undefined ? NO_REQUEST : this.#options.originOf(request);
+    const flight = traceRenewal(
+      () => this.#fly(handles, seen, origin),
+      this.#options.tracer,
+    ).finally(() => this.#flights.delete(key));
     this.#flights.set(key, flight);
     return flight;
   }
 
-  async #fly(handles: readonly SessionHandle[], seen: SeenSession): Promise<RenewalOutcome> {
-    const { onChanged, log } = this.#options;
+  async #fly(
+    handles: readonly SessionHandle[],
+    seen: SeenSession,
+    origin: AuditOrigin,
+  ): Promise<RenewalOutcome> {
+    const { onChanged, log, audit } = this.#options;
     const { id, generation } = seen;
+    const session = formatSessionId(id);
+    const request_id = origin.request_id;
+    let who: AuditPrincipal = NOBODY;
+    const onSent = ({ principal }: Session): void => {
+      who = auditPrincipal(principal);
+      audit({
+        event: 'session_renewing',
+        ...who,
+        session: id,
+        ...origin,
+        reason: 'due',
+        generation,
+      });
+    };
     try {
       const isStopping = () => this.#isStopping;
-      const outcome = await renewSession({ ...this.#options, isStopping }, seen, handles);
+      const outcome = await renewSession({ ...this.#options, isStopping, onSent }, seen, handles);
       if (outcome.kind === 'postponed') {
         this.#delay(id, outcome.retryAfterMs);
         if (outcome.cause !== undefined)
-          log('warn', 'renewal_failed', { session: id, failure: describeFailure(outcome.cause) });
+          log('warn', 'renewal_failed', {
+            session,
+            request_id,
+            failure: describeFailure(outcome.cause),
+          });
         return outcome;
       }
       this.#putOff.delete(id);
       onChanged(id);
       if (outcome.kind === 'kept')
-        log('warn', 'renewal_unverified', { session: id, check: outcome.check });
+        log('warn', 'renewal_unverified', { session, request_id, check: outcome.check });
       if (outcome.kind === 'renewed' && outcome.byUs)
-        log('audit', 'session_renewed', { session: id, generation: generation + 1 });
+        audit({
+          event: 'session_renewed',
+          ...who,
+          session: id,
+          ...origin,
+          reason: 'confirmed',
+          generation: generation + 1,
+        });
       if (outcome.kind === 'ended' && outcome.byUs !== undefined)
-        log('audit', 'session_ended', { session: id, reason: outcome.byUs, error: outcome.code });
+        audit({
+          event: 'session_ended',
+          ...who,
+          session: id,
+          ...origin,
+          reason: outcome.byUs,
+          error: outcome.code,
+        });
       return outcome;
     } catch (cause) {
-      log('error', 'renewal_failed', { session: id, failure: describeFailure(cause) });
+      log('error', 'renewal_failed', { session, request_id, failure: describeFailure(cause) });
       this.#delay(id, 0);
       return { kind: 'postponed', retryAfterMs: 1_000, cause };
     }

@@ -1,0 +1,27 @@
+/**
+ * All cases, in the order they are run and shown.
+ *
+ * @module
+ */
+
+import type { BenchCase } from './bench-case.ts';
+import { BEARER } from './cases/bearer.ts';
+import { BEARER_COLD } from './cases/bearer-cold.ts';
+import { COLD, COLD_REDIS } from './cases/cold.ts';
+import { GATEWAY } from './cases/gateway.ts';
+import { ME } from './cases/me.ts';
+import { METADATA } from './cases/metadata.ts';
+import { MIX } from './cases/mix.ts';
+import { NGINX } from './cases/nginx.ts';
+import { REDIS } from './cases/redis.ts';
+import { REFUSED, REFUSED_COOKIE } from './cases/refused.ts';
+import { START } from './cases/start.ts';
+import { TOKEN_COMMAND } from './cases/token-command.ts';
+import { WORKERS } from './cases/workers.ts';
+
+/** All cases. */
+export const CASES: readonly BenchCase[] = [
+  ...[ME, REDIS, BEARER, REFUSED, REFUSED_COOKIE],
+  ...[COLD, COLD_REDIS, BEARER_COLD, MIX],
+  ...[NGINX, GATEWAY, WORKERS, METADATA, START, TOKEN_COMMAND],
+];

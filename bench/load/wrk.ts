@@ -1,0 +1,79 @@
+/**
+ * A load of wrk against one URL, on the core of the load.
+ *
+ * @module
+ */
+
+import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { temporaryFolder } from '../../conformance/wire/process.ts';
+import { LOAD_CORE } from '../process/pinned.ts';
+
+/** What one load gave. */
+export interface Load {
+  readonly requests: number;
+  readonly seconds: number;
+  /** Received. */
+  readonly bytes: number;
+  /** Answers of status 400 and above. */
+  readonly refused: number;
+  /** Connections that failed, and requests nobody answered in time. */
+  readonly broken: number;
+  /** Milliseconds. */
+  readonly p50: number;
+  readonly p99: number;
+}
+
+/** Settings of a load. */
+export interface LoadOptions {
+  readonly seconds: number;
+  readonly connections: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** A Lua script that makes the requests. */
+  readonly script?: string | undefined;
+}
+
+/** At the end, and so at no cost to the load: exact numbers in place of rounded ones. */
+const REPORT = `
+function done(summary, latency)
+  local errors = summary.errors
+  io.write(string.format(
+    '\\nRESULT {"requests":%d,"microseconds":%d,"bytes":%d,"refused":%d,"broken":%d,"p50":%d,"p99":%d}\\n',
+    summary.requests, summary.duration, summary.bytes, errors.status,
+    errors.connect + errors.read + errors.write + errors.timeout,
+    latency:percentile(50), latency:percentile(99)))
+end
+`;
+
+const run = promisify(execFile);
+
+/** Runs wrk for some seconds. */
+export async function load(url: string, options: LoadOptions): Promise<Load> {
+  const { seconds, connections, headers, script = '' } = options;
+  const folder = temporaryFolder();
+  try {
+    const file = join(folder.path, 'load.lua');
+    writeFileSync(file, script + REPORT);
+    const { stdout } = await run('taskset', [
+      ...['-c', String(LOAD_CORE), 'wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '-s', file],
+      ...Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]),
+      url,
+    ]);
+    const result = /^RESULT (.*)$/m.exec(stdout)?.[1];
+    if (result === undefined) throw new Error(`wrk told nothing:\n${stdout}`);
+    const { requests, microseconds, bytes, refused, broken, p50, p99 } = JSON.parse(
+      result,
+    ) as Record<string, number>;
+    return {
+      ...{ requests: requests ?? 0, bytes: bytes ?? 0 },
+      ...{ refused: refused ?? 0, broken: broken ?? 0 },
+      seconds: (microseconds ?? 0) / 1_000_000,
+      p50: (p50 ?? 0) / 1_000,
+      p99: (p99 ?? 0) / 1_000,
+    };
+  } finally {
+    folder.remove();
+  }
+}

@@ -1,0 +1,133 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Browser } from '../wire/browser.ts';
+import { exchange } from '../wire/exchange.ts';
+import { type Service, startService } from '../wire/platform.ts';
+import { freePort } from '../wire/ports.ts';
+import { SESSION_COOKIE } from '../wire/sign-in.ts';
+import { alone, logOf, PATIENCE, workersOf } from '../wire/workers.ts';
+import { type Scrape, scrape } from './scrape.ts';
+
+const WORKERS = 2;
+const VERDICTS = 'sallyport_verdicts_total';
+
+const pidsOf = (service: Service) => [...workersOf(service.running).values()];
+const workersIn = (shown: Scrape, state: string) => shown.sum('sallyport_workers', { state });
+
+/** Series of counters and histograms that are smaller than they were. */
+function shrunk(before: Scrape, after: Scrape): readonly string[] {
+  const typeOf = (series: string) => {
+    const name = series.replace(/\{.*/s, '');
+    return after.typeByName.get(name) ?? after.typeByName.get(name.replace(/_[a-z]+$/, ''));
+  };
+  return [...before.valueBySeries]
+    .filter(([series]) => typeOf(series) !== 'gauge')
+    .filter(([series, value]) => (after.valueBySeries.get(series) ?? 0) < value)
+    .map(([series]) => series);
+}
+
+describe('Metrics of serve with workers', () => {
+  let service: Service;
+  let port: number;
+  beforeEach(async () => {
+    port = await freePort();
+    service = await startService({
+      SALLYPORT_METRICS_PORT: String(port),
+      SALLYPORT_WORKERS: String(WORKERS),
+    });
+  });
+  afterEach(() => service.stop());
+  const me = (cookie = '') => exchange(`${service.url}/me`, { headers: { cookie } });
+  /** Asks every worker for itself. */
+  const askEach = async (cookie?: string) => {
+    const pids = pidsOf(service);
+    for (const pid of pids) await alone(pids, pid, () => me(cookie));
+  };
+
+  it('are those of all workers together, and the facts of each process beside each other', async () => {
+    const browser = new Browser();
+    await service.signIn(browser);
+    const before = await scrape(port);
+    await askEach(`${SESSION_COOKIE}=${browser.cookie('localhost', SESSION_COOKIE)}`);
+    const after = await scrape(port);
+    const labels = { door: 'me', outcome: 'admitted', reason: 'session_cookie' };
+    expect(after.sum(VERDICTS, labels) - before.sum(VERDICTS, labels)).toBe(WORKERS);
+    expect(after.sum('sallyport_sign_ins_total', { result: 'succeeded' })).toBe(1);
+    expect(after.sum('sallyport_remembered_sessions')).toBe(WORKERS);
+    // Of several processes neither added up nor shown twice.
+    expect(after.sum('sallyport_ready')).toBe(1);
+    expect(after.sum('sallyport_build_info')).toBe(1);
+    expect(after.sum('sallyport_configuration_reload_successful')).toBe(1);
+    for (const worker of ['primary', '1', '2'])
+      expect(after.sum('process_resident_memory_bytes', { worker })).toBeGreaterThan(10_000_000);
+    for (const state of ['configured', 'running', 'answering'])
+      expect([state, workersIn(after, state)]).toEqual([state, WORKERS]);
+  });
+
+  it('never go backwards when a worker is killed and replaced; its end is counted', async () => {
+    await askEach();
+    const before = await scrape(port);
+    const victim = workersOf(service.running).get(1) ?? 0;
+    process.kill(victim, 'SIGKILL');
+    await expect.poll(() => workersOf(service.running).get(1) ?? victim, PATIENCE).not.toBe(victim);
+    await expect
+      .poll(async () => workersIn(await scrape(port), 'answering'), PATIENCE)
+      .toBe(WORKERS);
+    const after = await scrape(port);
+    expect(shrunk(before, after)).toEqual([]);
+    expect(after.sum('sallyport_worker_ends_total')).toBe(1);
+    await askEach();
+    const later = await scrape(port);
+    expect(later.sum(VERDICTS) - after.sum(VERDICTS)).toBe(WORKERS);
+  });
+
+  it('lose nothing in a rolling restart, not even what nobody had scraped', async () => {
+    const before = await scrape(port);
+    for (let times = 0; times < 5; times += 1) await askEach();
+    const old = pidsOf(service);
+    process.kill(service.running.pid, 'SIGUSR2');
+    await expect
+      .poll(() => pidsOf(service).filter((pid) => !old.includes(pid)).length, PATIENCE)
+      .toBe(WORKERS);
+    await expect.poll(async () => workersIn(await scrape(port), 'running'), PATIENCE).toBe(WORKERS);
+    const after = await scrape(port);
+    expect(shrunk(before, after)).toEqual([]);
+    expect(after.sum(VERDICTS) - before.sum(VERDICTS)).toBe(5 * WORKERS);
+    // Asked to end, all of them.
+    expect(after.sum('sallyport_worker_ends_total')).toBe(0);
+  });
+
+  it('are told without a worker that does not answer, and say that one is missing', async () => {
+    await askEach();
+    const before = await scrape(port);
+    const stuck = workersOf(service.running).get(2) ?? 0;
+    process.kill(stuck, 'SIGSTOP');
+    try {
+      const after = await scrape(port);
+      expect([workersIn(after, 'running'), workersIn(after, 'answering')]).toEqual([2, 1]);
+      expect(shrunk(before, after)).toEqual([]);
+      expect(after.sum('process_resident_memory_bytes', { worker: '2' })).toBe(0);
+      expect(after.sum('process_resident_memory_bytes', { worker: '1' })).toBeGreaterThan(0);
+    } finally {
+      process.kill(stuck, 'SIGCONT');
+    }
+    expect(workersIn(await scrape(port), 'answering')).toBe(WORKERS);
+  });
+
+  it('count a reload once', async () => {
+    const RELOADS = 'sallyport_configuration_reloads_total';
+    process.kill(service.running.pid, 'SIGHUP');
+    await expect
+      .poll(
+        () =>
+          logOf(service.running).filter(
+            ({ event, reason }) => event === 'configuration_loaded' && reason !== 'started',
+          ).length,
+        PATIENCE,
+      )
+      .toBeGreaterThan(0);
+    await expect
+      .poll(async () => (await scrape(port)).sum(RELOADS, { result: 'applied' }), PATIENCE)
+      .toBe(1);
+    expect((await scrape(port)).sum(RELOADS, { result: 'refused' })).toBe(0);
+  });
+});

@@ -1,0 +1,85 @@
+/**
+ * What orchestrators and load balancers are told.
+ *
+ * @module
+ */
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { exchange } from '../wire/exchange.ts';
+import { callGrpc } from '../wire/grpc.ts';
+import { type Service, startService } from '../wire/platform.ts';
+import { temporaryFolder } from '../wire/process.ts';
+import { PATIENCE } from '../wire/workers.ts';
+
+const HEALTH_CHECK = '/grpc.health.v1.Health/Check';
+/** Of `grpc.health.v1.HealthCheckResponse`. */
+const [SERVING, NOT_SERVING] = ['0801', '0802'];
+
+describe('Readiness', () => {
+  let service: Service;
+  afterEach(() => service.stop());
+
+  const readyz = async (headers: Readonly<Record<string, string>> = {}) => {
+    const { status, body } = await exchange(`${service.url}/readyz`, { headers });
+    return { status, body: JSON.parse(body) as unknown };
+  };
+  const health = async () =>
+    (await callGrpc(service.url + HEALTH_CHECK)).messages[0]?.toString('hex');
+
+  it('names the identity provider while that is unknown, over HTTP and gRPC, and says ready once it is known', async () => {
+    service = await startService({ OIDC_BASE_URL: 'http://127.0.0.1:9' });
+    expect(await readyz()).toEqual({
+      status: 503,
+      body: { status: 'not_ready', waiting_for: ['identity_provider'] },
+    });
+    expect(await health()).toBe(NOT_SERVING);
+    await service.stop();
+    service = await startService();
+    await expect.poll(() => readyz(), PATIENCE).toEqual({ status: 200, body: { status: 'ready' } });
+    expect(await health()).toBe(SERVING);
+  });
+
+  it('names the session store while that has never answered, over HTTP and gRPC', async () => {
+    const folder = temporaryFolder();
+    const file = join(folder.path, 'no-folder');
+    writeFileSync(file, '');
+    service = await startService({ SALLYPORT_STATE_DIRECTORY: file });
+    await expect
+      .poll(() => readyz(), PATIENCE)
+      .toEqual({
+        status: 503,
+        body: { status: 'not_ready', waiting_for: ['session_store'] },
+      });
+    expect(await health()).toBe(NOT_SERVING);
+    folder.remove();
+  });
+
+  it.each([
+    {},
+    { 'user-agent': 'kube-probe/1.34' },
+    { 'user-agent': 'GoogleHC/1.0' },
+    { 'user-agent': 'ELB-HealthChecker/2.0' },
+    { 'user-agent': 'Mozilla/5.0', accept: 'text/html', 'sec-fetch-mode': 'navigate' },
+  ])('is answered alike whoever asks, and so is every other path: %j', async (headers) => {
+    service = await startService();
+    await expect
+      .poll(() => readyz(headers), PATIENCE)
+      .toEqual({
+        status: 200,
+        body: { status: 'ready' },
+      });
+    const statuses = [];
+    for (const path of ['/healthz', '/me'])
+      statuses.push((await exchange(service.url + path, { headers })).status);
+    // A health checker by name gets no further than anybody else.
+    expect(statuses).toEqual([200, 401]);
+  });
+
+  it('has nothing to do with /healthz: that says whether the process answers', async () => {
+    service = await startService({ OIDC_BASE_URL: 'http://127.0.0.1:9' });
+    const { status, body } = await exchange(`${service.url}/healthz`);
+    expect([status, JSON.parse(body)]).toEqual([200, { status: 'ok' }]);
+  });
+});

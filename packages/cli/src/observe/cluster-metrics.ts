@@ -1,0 +1,88 @@
+/**
+ * Metrics over the channel of node:cluster, at both ends.
+ *
+ * The messages are only about metrics; whoever else listens on the channel leaves them alone.
+ *
+ * @module
+ */
+
+import cluster from 'node:cluster';
+import type { Metric } from '@sallyport/server';
+import type { WorkersToAsk } from './metrics-of-workers.ts';
+
+/** The primary asks. */
+export interface MetricsWanted {
+  readonly kind: 'metrics_wanted';
+}
+
+/** A worker answers, or says so unasked as it ends. */
+export interface MetricsSaid {
+  readonly kind: 'metrics';
+  readonly metrics: readonly Metric[];
+}
+
+/** A worker's end. */
+export interface MetricsToPrimary {
+  /** Says everything once more; to be called when nothing is counted any more. Resolves when it is said. */
+  sayLast(): Promise<void>;
+}
+
+/** The workers of this process. */
+export function listClusterWorkers(): WorkersToAsk {
+  return {
+    running: () =>
+      Object.values(cluster.workers ?? {}).flatMap((worker) =>
+        worker?.isConnected() === true ? [worker.id] : [],
+      ),
+    ask(id) {
+      const wanted: MetricsWanted = { kind: 'metrics_wanted' };
+      // One that has ended meanwhile is told by its end.
+      cluster.workers?.[id]?.send(wanted, () => {});
+    },
+    onAnswer(listener) {
+      cluster.on('message', ({ id }, message: unknown) => {
+        if (isMetricsSaid(message)) listener(id, message.metrics);
+      });
+    },
+    onEnd(listener) {
+      cluster.on('fork', ({ id, process: child }) => {
+        // After its exit, and after the last of what it said.
+        child.once('close', () => listener(id));
+      });
+    },
+  };
+}
+
+/**
+ * Answers the primary from now on.
+ *
+ * @param onFailure - Told why there is no answer; the primary then does without.
+ */
+export function answerPrimary(
+  read: () => Promise<readonly Metric[]>,
+  onFailure: (cause: unknown) => void,
+): MetricsToPrimary {
+  process.on('message', (message: unknown) => {
+    if (kindOf(message) === 'metrics_wanted') say().catch(onFailure);
+  });
+  return { sayLast: () => say().catch(onFailure) };
+
+  async function say(): Promise<void> {
+    const said: MetricsSaid = { kind: 'metrics', metrics: await read() };
+    // A primary that is gone has nobody to tell.
+    await new Promise<void>((resolve) => {
+      if (process.send === undefined) resolve();
+      else process.send(said, () => resolve());
+    });
+  }
+}
+
+function isMetricsSaid(message: unknown): message is MetricsSaid {
+  return kindOf(message) === 'metrics';
+}
+
+function kindOf(message: unknown): unknown {
+  return typeof message === 'object' && message !== null && 'kind' in message
+    ? message.kind
+    : undefined;
+}

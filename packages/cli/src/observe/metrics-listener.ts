@@ -1,0 +1,130 @@
+/**
+ * The port that serves metrics and nothing else.
+ *
+ * @module
+ */
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { MetricsConfig } from '@sallyport/config';
+import { METRICS_PATH, SallyportError } from '@sallyport/protocol';
+import { describeFailure, type Log } from '@sallyport/server';
+
+/** The text of a scrape, and what it is. */
+export interface Exposition {
+  readonly contentType: string;
+  readonly text: string;
+}
+
+/** A listener that answers. */
+export interface MetricsListener {
+  readonly port: number;
+  /** Closes the port; answers under way are broken off. */
+  close(): Promise<void>;
+}
+
+/** Longer than the usual interval of scrapes, so that a connection serves several. */
+const KEEP_ALIVE_MS = 75_000;
+/** Head and body of a request have to be here by then. */
+const REQUEST_MS = 5_000;
+/** A connection on which nothing moves for so long, an answer under way included. */
+const IDLE_MS = 90_000;
+const HEADER_MAX_BYTES = 8_192;
+/** Far more than a pair of scrapers has; whoever comes then is turned away. */
+const CONNECTIONS_MAX = 32;
+const COMMON_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
+
+/**
+ * Listens. Whoever can reach the port may read: bind it where only the scraper can.
+ *
+ * @param expose - Asked at most once at a time, however many scrape.
+ *
+ * @throws {SallyportError} `SP_PORT_IN_USE` when the port is taken.
+ */
+export async function listenForScrapes(
+  { host, port }: MetricsConfig,
+  expose: () => Promise<Exposition>,
+  log: Log,
+): Promise<MetricsListener> {
+  let underWay: Promise<Exposition> | undefined;
+  const server = createServer(
+    {
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      headersTimeout: REQUEST_MS,
+      requestTimeout: REQUEST_MS,
+      connectionsCheckingInterval: 1_000,
+      maxHeaderSize: HEADER_MAX_BYTES,
+    },
+    (req, res) => void answer(req, res),
+  );
+  server.setTimeout(IDLE_MS);
+  server.maxConnections = CONNECTIONS_MAX;
+  await listening(server, host, port);
+  return { port: (server.address() as AddressInfo).port, close: () => close(server) };
+
+  async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    if (pathOf(req) !== METRICS_PATH) return refuse(res, 404, {});
+    if (req.method !== 'GET' && req.method !== 'HEAD')
+      return refuse(res, 405, { allow: 'GET, HEAD' });
+    try {
+      underWay ??= expose().finally(() => {
+        underWay = undefined;
+      });
+      const { contentType, text } = await underWay;
+      const length = String(Buffer.byteLength(text));
+      const headers = { 'content-type': contentType, 'content-length': length };
+      res.writeHead(200, { ...COMMON_HEADERS, ...headers });
+      // Of an answer to HEAD node:http leaves out the body itself.
+      res.end(text);
+    } catch (cause) {
+      log('error', 'scrape_failed', { failure: describeFailure(cause) });
+      refuse(res, 500, {});
+    }
+  }
+}
+
+/** What was sent with the request is not read: the connection ends with the answer. */
+function refuse(
+  res: ServerResponse,
+  status: number,
+  headers: Readonly<Record<string, string>>,
+): void {
+  res.writeHead(status, {
+    ...COMMON_HEADERS,
+    ...headers,
+    'content-length': '0',
+    connection: 'close',
+  });
+  res.end();
+}
+
+/** A query is nobody's here; Prometheus sends one where it is configured with parameters. */
+function pathOf({ url = '' }: IncomingMessage): string {
+  const end = url.indexOf('?');
+  return end === -1 ? url : url.slice(0, end);
+}
+
+async function listening(server: Server, host: string, port: number): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once('error', reject);
+  server.listen({ host, port, exclusive: true }, resolve);
+  try {
+    await promise;
+  } catch (cause) {
+    const isTaken = cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE';
+    if (!isTaken) throw cause;
+    throw new SallyportError('SP_PORT_IN_USE', {
+      component: `${host}:${port}`,
+      detail: `port ${port} of observe.metrics.port is taken by another program; stop it, or choose another`,
+      cause,
+    });
+  }
+  server.off('error', reject);
+}
+
+async function close(server: Server): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.close(() => resolve());
+  server.closeAllConnections();
+  await promise;
+}

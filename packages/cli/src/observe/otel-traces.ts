@@ -1,0 +1,84 @@
+/**
+ * The parts of OpenTelemetry, put together: tracer, queue and exporter.
+ *
+ * @module
+ */
+
+import { randomUUID } from 'node:crypto';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { W3CTraceContextPropagator } from '@opentelemetry/core';
+import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
+import { AlwaysOnSampler, TracerProvider } from '@opentelemetry/sdk-trace';
+import type { TracesConfig } from '@sallyport/config';
+import type { Ports } from '../ports.ts';
+import { readVersion } from '../version.ts';
+import { openCollectorHeaders } from './collector-headers.ts';
+import { createOtelTracer } from './otel-tracer.ts';
+import { OtlpExporter } from './otlp-exporter.ts';
+import { SpanQueue } from './span-queue.ts';
+import { createTraceSampling } from './trace-sampling.ts';
+import type { Traces } from './traces.ts';
+
+/** A message that takes longer is given up. */
+const EXPORT_MS = 5_000;
+/** A process that stops waits this long for the collector. */
+const CLOSE_MS = 3_000;
+/** Longer values would be somebody else's: `tracestate` aside, we choose them all. */
+const VALUE_MAX_LENGTH = 256;
+
+/**
+ * Starts them. Each process exports by itself, under an instance id of its own.
+ *
+ * @throws {SallyportError} `SP_CONFIG_INVALID` as `openCollectorHeaders`.
+ */
+export function startOtelTraces(
+  config: TracesConfig,
+  { fetch, schedule, log }: Pick<Ports, 'fetch' | 'schedule' | 'log'>,
+): Traces {
+  const headers = openCollectorHeaders(config.headersFile, log);
+  const collector = new OtlpExporter({
+    endpoint: config.endpoint,
+    headers: headers.current,
+    fetch,
+    timeoutMs: EXPORT_MS,
+  });
+  const queue = new SpanQueue({ collector, schedule, log });
+  const version = readVersion();
+  const provider = new TracerProvider({
+    resource: defaultResource().merge(
+      resourceFromAttributes({
+        'service.name': config.serviceName,
+        'service.version': version,
+        'service.instance.id': randomUUID(),
+      }),
+    ),
+    // What is traced is decided before a span is made.
+    sampler: new AlwaysOnSampler(),
+    spanLimits: { attributeValueLengthLimit: VALUE_MAX_LENGTH },
+    spanProcessors: [queue],
+  });
+  const contexts = new AsyncLocalStorageContextManager().enable();
+  const tracer = createOtelTracer({
+    spans: provider.getTracer('sallyport', version),
+    contexts,
+    propagator: new W3CTraceContextPropagator(),
+    sampling: createTraceSampling({
+      share: config.sample,
+      continuedPerSecond: config.continuedPerSecond,
+      monotonicMs: () => performance.now(),
+      random: Math.random,
+    }),
+  });
+  return {
+    tracer,
+    async close() {
+      const { promise: timeUp, resolve } = Promise.withResolvers<void>();
+      const cancel = schedule(CLOSE_MS, resolve);
+      await Promise.race([queue.shutdown(), timeUp]);
+      cancel();
+      queue.abandon();
+      headers.close();
+      contexts.disable();
+    },
+  };
+}

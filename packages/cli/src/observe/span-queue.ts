@@ -1,0 +1,157 @@
+/**
+ * Spans on their way to the collector: a bounded number of them waits, and nobody waits for them.
+ *
+ * @module
+ */
+
+import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace';
+import { describeFailure, type Log, type Schedule } from '@sallyport/server';
+
+/** Port: whoever takes the spans. */
+export interface Collector {
+  /** Resolves when it has them; rejects within a bound when it does not. */
+  send(spans: ReadableSpan[]): Promise<void>;
+  /** Breaks off what is under way. */
+  close(): void;
+}
+
+/** Ports of {@link SpanQueue}. */
+export interface SpanQueueOptions {
+  readonly collector: Collector;
+  /** A waiting timer must not keep the process alive. */
+  readonly schedule: Schedule;
+  readonly log: Log;
+  readonly limits?: Partial<SpanQueueLimits>;
+}
+
+/** Bounds of the queue. */
+export interface SpanQueueLimits {
+  /** Spans that may wait; one more is dropped. About 2 KiB each. */
+  readonly spansMax: number;
+  /** Spans in one message: as many as are put into words without anybody noticing the pause. */
+  readonly batchMax: number;
+  /** Milliseconds for which a span waits for others. */
+  readonly gatherMs: number;
+  /** Dropped spans are told this often, in milliseconds. */
+  readonly tellMs: number;
+}
+
+const LIMITS: SpanQueueLimits = {
+  spansMax: 2_048,
+  batchMax: 64,
+  gatherMs: 1_000,
+  tellMs: 60_000,
+};
+
+/**
+ * Takes ended spans and exports them, one message at a time.
+ *
+ * A collector that is away or slow costs spans, never a request: what cannot be sent is dropped, counted,
+ * and told in the log at once and then once a minute. Nothing is sent twice.
+ */
+export class SpanQueue implements SpanProcessor {
+  readonly #options: SpanQueueOptions;
+  readonly #limits: SpanQueueLimits;
+  #waiting: ReadableSpan[] = [];
+  #sending: Promise<void> | undefined;
+  #cancelGathering: (() => void) | undefined;
+  #cancelTelling: (() => void) | undefined;
+  #dropped = 0;
+  #failure = '';
+  #isClosed = false;
+
+  constructor(options: SpanQueueOptions) {
+    this.#options = options;
+    this.#limits = { ...LIMITS, ...options.limits };
+  }
+
+  onStart(): void {}
+
+  onEnd(span: ReadableSpan): void {
+    if (this.#isClosed || this.#waiting.length >= this.#limits.spansMax) {
+      this.#drop(1, this.#isClosed ? 'stopping' : 'queue full');
+      return;
+    }
+    this.#waiting.push(span);
+    if (this.#sending !== undefined) return;
+    if (this.#waiting.length >= this.#limits.batchMax) this.#send();
+    else this.#gather();
+  }
+
+  /** Resolves when nothing waits any more: sent, or dropped. */
+  async forceFlush(): Promise<void> {
+    for (;;) {
+      if (this.#sending === undefined && this.#waiting.length > 0) this.#send();
+      if (this.#sending === undefined) return;
+      await this.#sending;
+    }
+  }
+
+  /** Takes no more, and sends what waits. Takes as long as the collector does. */
+  async shutdown(): Promise<void> {
+    this.#isClosed = true;
+    await this.forceFlush();
+    this.#tell();
+  }
+
+  /** Breaks off, drops what has not been sent, and says so. */
+  abandon(): void {
+    this.#isClosed = true;
+    this.#options.collector.close();
+    this.#cancelGathering?.();
+    const waiting = this.#waiting.length;
+    this.#waiting = [];
+    if (waiting > 0) this.#drop(waiting, 'stopping');
+    this.#tell();
+  }
+
+  #send(): void {
+    this.#cancelGathering?.();
+    this.#cancelGathering = undefined;
+    this.#sending = this.#sendNext();
+  }
+
+  async #sendNext(): Promise<void> {
+    const batch = this.#waiting.splice(0, this.#limits.batchMax);
+    const failure = await this.#offer(batch);
+    this.#sending = undefined;
+    if (failure !== undefined) this.#drop(batch.length, failure);
+    // A collector that fails now is not asked again and again by a process that wants to end.
+    if (failure !== undefined && this.#isClosed) this.abandon();
+    if (this.#waiting.length === 0) return;
+    if (failure === undefined) this.#send();
+    else this.#gather();
+  }
+
+  /** Why the collector does not have it; never rejects. */
+  async #offer(batch: ReadableSpan[]): Promise<string | undefined> {
+    try {
+      await this.#options.collector.send(batch);
+      return undefined;
+    } catch (cause) {
+      return describeFailure(cause);
+    }
+  }
+
+  #gather(): void {
+    const { schedule } = this.#options;
+    this.#cancelGathering ??= schedule(this.#limits.gatherMs, () => this.#send());
+  }
+
+  /** Tells the first at once, and what follows together. */
+  #drop(count: number, failure: string): void {
+    this.#dropped += count;
+    this.#failure = failure;
+    if (this.#cancelTelling === undefined) this.#tell();
+  }
+
+  #tell(): void {
+    this.#cancelTelling?.();
+    this.#cancelTelling = undefined;
+    if (this.#dropped === 0) return;
+    const { log, schedule } = this.#options;
+    log('warn', 'spans_dropped', { count: this.#dropped, failure: this.#failure });
+    this.#dropped = 0;
+    if (!this.#isClosed) this.#cancelTelling = schedule(this.#limits.tellMs, () => this.#tell());
+  }
+}

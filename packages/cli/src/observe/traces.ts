@@ -1,0 +1,31 @@
+/**
+ * Traces to a collector, where the configuration names one. What they need is loaded only then.
+ *
+ * @module
+ */
+
+import type { TracesConfig } from '@sallyport/config';
+import type { Tracer } from '@sallyport/server';
+import type { Ports } from '../ports.ts';
+
+/** Traces under way; they outlive whatever is made anew for another configuration. */
+export interface Traces {
+  readonly tracer: Tracer;
+  /** Sends what waits, for three seconds at most. To be called last, when nothing is served any more. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the traces.
+ *
+ * @returns `undefined` when no endpoint is configured: nothing is loaded then.
+ * @throws {SallyportError} `SP_CONFIG_INVALID` when `observe.traces.headersFile` cannot be used.
+ */
+export async function openTraces(
+  config: TracesConfig,
+  ports: Pick<Ports, 'fetch' | 'schedule' | 'log'>,
+): Promise<Traces | undefined> {
+  if (config.endpoint === '') return undefined;
+  const { startOtelTraces } = await import('./otel-traces.ts');
+  return startOtelTraces(config, ports);
+}

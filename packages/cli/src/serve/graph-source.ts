@@ -1,0 +1,96 @@
+/**
+ * Makes graphs from configurations, all of them on one open session store.
+ *
+ * @module
+ */
+
+import type { Config } from '@sallyport/config';
+import {
+  createDisabledServer,
+  type Readiness,
+  type SharedSessionStore,
+  shareSessionStore,
+} from '@sallyport/server';
+import type { ServerSecrets } from '../client-secret.ts';
+import { createAdmin } from '../create-admin.ts';
+import { openSessionStore } from '../open-session-store.ts';
+import type { Ports } from '../ports.ts';
+import type { Graph } from './replaceable-graph.ts';
+
+/** What graphs are made from. */
+export interface GraphSource {
+  /**
+   * Makes one. It begins to ask the IdPs at once.
+   *
+   * @param secrets - Closed with it. Absent while `useAuth` is false, which does not change.
+   */
+  create(config: Config, secrets: ServerSecrets | undefined): Graph;
+  /** Closes the store; to be called after the last graph's own close. */
+  close(): void;
+}
+
+/**
+ * Opens what all graphs of the process share.
+ *
+ * @throws {SallyportError} `SP_STORE_UNSUITABLE` and `SP_CONFIG_INVALID` as `openSessionStore`.
+ */
+export async function openGraphSource(
+  config: Config,
+  readiness: Readiness,
+  ports: Ports,
+): Promise<GraphSource> {
+  if (!config.server.security.useAuth) return createDisabledSource(readiness, ports);
+  const store = shareSessionStore(await openSessionStore(config, ports));
+  return {
+    create(config, secrets) {
+      if (secrets === undefined) throw new TypeError('useAuth does not change while it runs');
+      return createGraph(config, secrets, { store, readiness, ports });
+    },
+    close: () => store.close(),
+  };
+}
+
+function createGraph(
+  config: Config,
+  secrets: ServerSecrets,
+  {
+    store,
+    readiness,
+    ports,
+  }: {
+    readonly store: SharedSessionStore;
+    readonly readiness: Readiness;
+    readonly ports: Ports;
+  },
+): Graph {
+  const admin = createAdmin(
+    config,
+    store.open(),
+    secrets.webClient,
+    ports,
+    secrets.introspection,
+    readiness,
+  );
+  return {
+    ...admin,
+    async close() {
+      await admin.close();
+      secrets.close();
+    },
+  };
+}
+
+function createDisabledSource(readiness: Readiness, { log, schedule }: Ports): GraphSource {
+  log('warn', 'authentication_disabled', {
+    detail: 'server.security.useAuth is false: /login, /callback, /me and /logout do not exist',
+  });
+  return {
+    create: () => ({
+      ...createDisabledServer({ schedule, log, readiness }),
+      waitingFor: async () => [],
+      knowledge: () => new Map(),
+      close: async () => {},
+    }),
+    close() {},
+  };
+}

@@ -1,0 +1,49 @@
+/**
+ * Work of which only the newest counts.
+ *
+ * @module
+ */
+
+/** Something to do; `signal` aborts when newer work is waiting. Never rejects. */
+export type Job = (signal: AbortSignal) => Promise<void>;
+
+/** Runs jobs, one at a time. */
+export interface LatestJob {
+  /** Runs a job when the one under way has ended, which is told to; one that still waits is dropped. */
+  run(job: Job): void;
+  /** Takes no further job, and resolves when the one under way has ended. */
+  close(): Promise<void>;
+}
+
+/** Creates the queue of one. */
+export function createLatestJob(): LatestJob {
+  let waiting: Job | undefined;
+  let running: Promise<void> | undefined;
+  let underWay = new AbortController();
+  let isClosed = false;
+
+  return {
+    run(job) {
+      if (isClosed) return;
+      waiting = job;
+      underWay.abort();
+      running ??= runAll();
+    },
+    async close() {
+      isClosed = true;
+      waiting = undefined;
+      underWay.abort();
+      await running;
+    },
+  };
+
+  async function runAll(): Promise<void> {
+    while (waiting !== undefined) {
+      const job = waiting;
+      waiting = undefined;
+      underWay = new AbortController();
+      await job(underWay.signal);
+    }
+    running = undefined;
+  }
+}

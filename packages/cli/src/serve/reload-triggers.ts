@@ -1,0 +1,51 @@
+/**
+ * What makes a running service look at its configuration again.
+ *
+ * @module
+ */
+
+import type { Schedule } from '@sallyport/server';
+import type { ReloadReason } from './reloads.ts';
+import { watchFile } from './watch-file.ts';
+
+/** What the triggers set off. */
+export interface Triggered {
+  /** The configuration file, when there is one. */
+  readonly file: string | undefined;
+  readonly schedule: Schedule;
+  readonly reload: (reason: ReloadReason) => void;
+  /** Somebody wants fresh processes, with the configuration in effect. */
+  readonly restart: () => void;
+}
+
+/** Signals that are taken, so that none of them ends the process. */
+export interface LifeSignals {
+  /** From now on they have an effect; those that came before are caught up on. */
+  connect(triggered: Triggered): () => void;
+}
+
+/**
+ * Takes SIGHUP and SIGUSR2 from now on. To be called first of all: what comes while the service starts would
+ * end it.
+ */
+export function takeLifeSignals(): LifeSignals {
+  const early = new Set<NodeJS.Signals>();
+  let handle = (signal: NodeJS.Signals): void => void early.add(signal);
+  for (const signal of ['SIGHUP', 'SIGUSR2'] as const) process.on(signal, () => handle(signal));
+  return {
+    connect({ file, schedule, reload, restart }) {
+      handle = (signal) => (signal === 'SIGHUP' ? reload('signal') : restart());
+      for (const signal of early) handle(signal);
+      const stopWatching =
+        file === undefined
+          ? ignore
+          : watchFile({ path: file, schedule, onChange: () => reload('file_changed') });
+      return () => {
+        stopWatching();
+        handle = ignore;
+      };
+    },
+  };
+}
+
+function ignore(): void {}

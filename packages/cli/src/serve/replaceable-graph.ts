@@ -1,0 +1,119 @@
+/**
+ * The graph that answers, and the one that takes its place when the configuration changes.
+ *
+ * @module
+ */
+
+import type { AdminServer, Log, Metrics, Readiness, Schedule, WaitingFor } from '@sallyport/server';
+import type { HttpHandler } from '@sallyport/server/listener';
+
+/** What answers requests: the authentication made from one configuration. */
+export interface Graph {
+  readonly handler: HttpHandler;
+  readonly waitingFor: WaitingFor;
+  /** As of `AdminServer`. */
+  knowledge(): ReadonlyMap<string, boolean>;
+  /** As of `AdminServer`; absent where nothing is authenticated. */
+  readonly readings?: AdminServer['readings'];
+  /** As of `AdminServer`. */
+  stopping(): void;
+  close(): Promise<void>;
+}
+
+/** Ports of {@link createReplaceableGraph}. */
+export interface ReplaceableGraphOptions {
+  /** Follows whichever graph answers. */
+  readonly readiness: Readiness;
+  /** Follows it too; absent where no metrics are served. */
+  readonly metrics?: Metrics | undefined;
+  readonly schedule: Schedule;
+  readonly log: Log;
+}
+
+/** The graphs of a process: one that answers, and those that finish what they have under way. */
+export interface ReplaceableGraph {
+  readonly handler: HttpHandler;
+  /**
+   * Lets another graph answer from now on, once it knows what the present one knows.
+   *
+   * @param signal - Aborts when this one is not wanted any more.
+   *
+   * @returns `false` when it was not wanted in time; it is closed then.
+   */
+  replace(next: Graph, signal: AbortSignal): Promise<boolean>;
+  /** As of `AdminServer`, for all of them. */
+  stopping(): void;
+  close(): Promise<void>;
+}
+
+/** Longer than anything a request waits for. */
+const FINISH_MS = 30_000;
+const LOOK_EVERY_MS = 50;
+/** A wait that lasts so long is told. */
+const TELL_AFTER_MS = 2_000;
+
+/** Begins with a graph that answers at once. */
+export function createReplaceableGraph(
+  first: Graph,
+  { readiness, metrics, schedule, log }: ReplaceableGraphOptions,
+): ReplaceableGraph {
+  let current = first;
+  /** Each with what calls off its closing. */
+  const replaced = new Map<Graph, () => void>();
+  letAnswer(first);
+
+  return {
+    handler: (req, res) => current.handler(req, res),
+    async replace(next, signal) {
+      if (!(await hasLearned(next, signal))) {
+        await next.close();
+        return false;
+      }
+      const before = current;
+      letAnswer(next);
+      const finish = (): void => {
+        replaced.delete(before);
+        before.close().catch(ignore);
+      };
+      replaced.set(before, schedule(FINISH_MS, finish));
+      return true;
+    },
+    stopping() {
+      for (const graph of [current, ...replaced.keys()]) graph.stopping();
+    },
+    async close() {
+      for (const callOff of replaced.values()) callOff();
+      await Promise.all([current, ...replaced.keys()].map((graph) => graph.close()));
+    },
+  };
+
+  function letAnswer(graph: Graph): void {
+    current = graph;
+    readiness.follow(graph.waitingFor);
+    metrics?.follow(graph.readings);
+  }
+
+  async function hasLearned(next: Graph, signal: AbortSignal): Promise<boolean> {
+    let waitedMs = 0;
+    for (;;) {
+      if (signal.aborted) return false;
+      const missing = listMissing(current, next);
+      if (missing.length === 0) return true;
+      if (waitedMs === TELL_AFTER_MS)
+        log('warn', 'configuration_waits', { waiting_for: missing.join(' ') });
+      await new Promise<void>((resolve) => schedule(LOOK_EVERY_MS, resolve));
+      waitedMs += LOOK_EVERY_MS;
+    }
+  }
+}
+
+/** What the one knows and the other wants to know, and does not yet. */
+function listMissing(current: Graph, next: Graph): readonly string[] {
+  const known = current.knowledge();
+  return [...next.knowledge()]
+    .filter(([name, isKnown]) => !isKnown && known.get(name) === true)
+    .map(([name]) => name);
+}
+
+/** A graph that is not asked any more; what it could not finish it has told itself. */
+function ignore(): void {}

@@ -1,0 +1,64 @@
+/**
+ * Watching a file that an editor, a deployment tool or a mounted volume may exchange.
+ *
+ * @module
+ */
+
+import { statSync } from 'node:fs';
+import type { Schedule } from '@sallyport/server';
+
+/** What {@link watchFile} needs. */
+export interface FileWatch {
+  readonly path: string;
+  readonly schedule: Schedule;
+  /** Called when the file has become another one, and has stayed as it is for a second. */
+  readonly onChange: () => void;
+  /** Describes the file as it is now; by default by what the file system says of it. */
+  readonly look?: (path: string) => string;
+}
+
+const LOOK_EVERY_MS = 1_000;
+
+/**
+ * Watches a file by looking at it every second: the notices of the operating system get lost with the
+ * symbolic links of a Kubernetes volume, on network file systems and when a file is replaced. What is
+ * still being written looks different each time, and is left alone until it does not.
+ *
+ * @returns Stops watching.
+ */
+export function watchFile({
+  path,
+  schedule,
+  onChange,
+  look = describeFile,
+}: FileWatch): () => void {
+  let known = look(path);
+  let last = known;
+  let isStopped = false;
+  let cancel = schedule(LOOK_EVERY_MS, lookAgain);
+  return () => {
+    isStopped = true;
+    cancel();
+  };
+
+  function lookAgain(): void {
+    const now = look(path);
+    const isSettled = now === last;
+    last = now;
+    if (isSettled && now !== known) {
+      known = now;
+      onChange();
+    }
+    if (!isStopped) cancel = schedule(LOOK_EVERY_MS, lookAgain);
+  }
+}
+
+/** Follows symbolic links. A file that cannot be found is described, too: it is a change. */
+function describeFile(path: string): string {
+  try {
+    const { dev, ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true });
+    return [dev, ino, size, mtimeNs, ctimeNs].join(' ');
+  } catch (cause) {
+    return cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
+  }
+}

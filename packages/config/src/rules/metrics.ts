@@ -1,0 +1,25 @@
+/**
+ * Where metrics are served.
+ *
+ * @module
+ */
+
+import { describeFound } from '../problems.ts';
+import type { Rule } from './rule.ts';
+
+const METRICS_PORT = 'observe.metrics.port';
+
+/** Metrics are no part of what an ingress forwards: they have a port of their own. */
+export const METRICS_PORT_RULE: Rule = {
+  keys: [METRICS_PORT, 'listen.port'],
+  check: ({ config: { listen, observe } }) =>
+    observe.metrics.port === 0 || observe.metrics.port !== listen.port
+      ? []
+      : [
+          {
+            key: METRICS_PORT,
+            found: describeFound(observe.metrics.port),
+            expected: 'another port than listen.port',
+          },
+        ],
+};

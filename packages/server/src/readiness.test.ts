@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { Readiness, watchParts } from './readiness.ts';
+
+function parts() {
+  const state = { isIdpKnown: false, isStoreThere: false, asked: 0 };
+  const waitingFor = watchParts({
+    isIdpKnown: () => state.isIdpKnown,
+    askStore: async () => {
+      state.asked += 1;
+      if (!state.isStoreThere) throw new Error('away');
+    },
+  });
+  return { state, waitingFor };
+}
+
+describe('The parts', () => {
+  it('are all named that are missing, and nothing else', async () => {
+    const { state, waitingFor } = parts();
+    expect(await waitingFor()).toEqual(['identity_provider', 'session_store']);
+    state.isIdpKnown = true;
+    expect(await waitingFor()).toEqual(['session_store']);
+    state.isStoreThere = true;
+    expect(await waitingFor()).toEqual([]);
+  });
+
+  it('a store that has answered once is not asked again, and not missed when it goes away', async () => {
+    const { state, waitingFor } = parts();
+    state.isStoreThere = true;
+    await waitingFor();
+    state.isStoreThere = false;
+    expect(await waitingFor()).toEqual(['identity_provider']);
+    expect(state.asked).toBe(1);
+  });
+});
+
+describe('The readiness of a process', () => {
+  it('is that of the parts it follows last', async () => {
+    const readiness = new Readiness();
+    readiness.follow(async () => ['identity_provider']);
+    expect(await readiness.waitingFor()).toEqual(['identity_provider']);
+    readiness.follow(async () => []);
+    expect(await readiness.waitingFor()).toEqual([]);
+  });
+
+  it('draining is missing readiness even when every part is there, and stays so', async () => {
+    const readiness = new Readiness();
+    readiness.follow(async () => []);
+    readiness.drain();
+    expect(await readiness.waitingFor()).toEqual(['draining']);
+    readiness.follow(async () => ['session_store']);
+    expect(await readiness.waitingFor()).toEqual(['draining', 'session_store']);
+    expect(readiness.stopping.aborted).toBe(false);
+  });
+
+  it('stopping is told', () => {
+    const readiness = new Readiness();
+    const { stopping } = readiness;
+    readiness.stop();
+    expect(stopping.aborted).toBe(true);
+  });
+});
