@@ -4,12 +4,10 @@
  * @module
  */
 
-import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { temporaryFolder } from '../../conformance/wire/process.ts';
-import { LOAD_CORE } from '../process/pinned.ts';
+import { runOnLoadCore } from '../process/pinned.ts';
+import { inWorkFolder } from '../process/work-folder.ts';
 import type { Load } from './wrk.ts';
 
 /** Settings of a load. */
@@ -22,17 +20,14 @@ export interface Http2LoadOptions {
   readonly body: Uint8Array;
 }
 
-const run = promisify(execFile);
-
 /** Posts the same body for some seconds. */
 export async function loadHttp2(url: string, options: Http2LoadOptions): Promise<Load> {
   const { seconds, connections, streams, headers, body } = options;
-  const folder = temporaryFolder();
-  try {
-    const [log, content] = [join(folder.path, 'log'), join(folder.path, 'body')];
+  return inWorkFolder(async (folder) => {
+    const [log, content] = [join(folder, 'log'), join(folder, 'body')];
     writeFileSync(content, body);
-    const { stdout } = await run('taskset', [
-      ...['-c', String(LOAD_CORE), 'h2load', `-D${seconds}`, `-c${connections}`, `-m${streams}`],
+    const stdout = await runOnLoadCore([
+      ...['h2load', `-D${seconds}`, `-c${connections}`, `-m${streams}`],
       ...[`-d${content}`, `--log-file=${log}`],
       ...Object.entries(headers).map(([name, value]) => `-H${name}: ${value}`),
       url,
@@ -54,7 +49,5 @@ export async function loadHttp2(url: string, options: Http2LoadOptions): Promise
       p50: at(0.5),
       p99: at(0.99),
     };
-  } finally {
-    folder.remove();
-  }
+  });
 }

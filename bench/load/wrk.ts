@@ -4,12 +4,10 @@
  * @module
  */
 
-import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { temporaryFolder } from '../../conformance/wire/process.ts';
-import { LOAD_CORE } from '../process/pinned.ts';
+import { runOnLoadCore } from '../process/pinned.ts';
+import { inWorkFolder } from '../process/work-folder.ts';
 
 /** What one load gave. */
 export interface Load {
@@ -47,33 +45,23 @@ function done(summary, latency)
 end
 `;
 
-const run = promisify(execFile);
-
 /** Runs wrk for some seconds. */
 export async function load(url: string, options: LoadOptions): Promise<Load> {
   const { seconds, connections, headers, script = '' } = options;
-  const folder = temporaryFolder();
-  try {
-    const file = join(folder.path, 'load.lua');
+  const stdout = await inWorkFolder((folder) => {
+    const file = join(folder, 'load.lua');
     writeFileSync(file, script + REPORT);
-    const { stdout } = await run('taskset', [
-      ...['-c', String(LOAD_CORE), 'wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '-s', file],
+    return runOnLoadCore([
+      ...['wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '-s', file],
       ...Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]),
       url,
     ]);
-    const result = /^RESULT (.*)$/m.exec(stdout)?.[1];
-    if (result === undefined) throw new Error(`wrk told nothing:\n${stdout}`);
-    const { requests, microseconds, bytes, refused, broken, p50, p99 } = JSON.parse(
-      result,
-    ) as Record<string, number>;
-    return {
-      ...{ requests: requests ?? 0, bytes: bytes ?? 0 },
-      ...{ refused: refused ?? 0, broken: broken ?? 0 },
-      seconds: (microseconds ?? 0) / 1_000_000,
-      p50: (p50 ?? 0) / 1_000,
-      p99: (p99 ?? 0) / 1_000,
-    };
-  } finally {
-    folder.remove();
-  }
+  });
+  const result = /^RESULT (.*)$/m.exec(stdout)?.[1];
+  if (result === undefined) throw new Error(`wrk told nothing:\n${stdout}`);
+  const { microseconds, p50, p99, ...counts } = JSON.parse(result) as Told;
+  return { ...counts, seconds: microseconds / 1_000_000, p50: p50 / 1_000, p99: p99 / 1_000 };
 }
+
+/** Times in microseconds. */
+type Told = Omit<Load, 'seconds'> & { readonly microseconds: number };

@@ -4,7 +4,13 @@
  * @module
  */
 
-import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process';
+import {
+  type ChildProcess,
+  type ChildProcessWithoutNullStreams,
+  spawn,
+  spawnSync,
+} from 'node:child_process';
+import { text } from 'node:stream/consumers';
 import type { Ends } from './ends.ts';
 
 /** Where the measured servers run, all that belong to one candidate together. */
@@ -45,32 +51,19 @@ export function startPinned(
   ends: Ends,
   cores: number | string,
   command: readonly string[],
-  options: Pick<SpawnOptions, 'cwd'> & {
-    readonly env?: NodeJS.ProcessEnv;
-    readonly input?: string;
-  },
+  options: { readonly env?: NodeJS.ProcessEnv; readonly input?: string },
 ): PinnedProcess {
-  const { cwd, env, input } = options;
-  // taskset becomes the program, so that the pid is the program's.
-  const child = spawn('taskset', ['-c', String(cores), ...command], {
-    stdio: ['pipe', 'pipe', 'pipe'],
-    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env },
-    ...(cwd === undefined ? {} : { cwd }),
-  });
-  running.add(child);
+  const { env, input } = options;
+  const child = startChild(cores, command, env ?? {});
   let log = '';
   child.stderr.on('data', (chunk: Buffer) => {
     log = (log + chunk.toString()).slice(-LOG_MAX);
   });
   const ended = new Promise<void>((resolve) => {
-    const settle = () => {
-      running.delete(child);
-      resolve();
-    };
-    child.once('exit', settle);
+    child.once('exit', () => resolve());
     child.once('error', (failure) => {
       log += failure.message;
-      settle();
+      resolve();
     });
   });
   child.stdin.on('error', () => {});
@@ -84,6 +77,37 @@ export function startPinned(
   };
   ends.add(stop);
   return { pid: child.pid ?? 0, child, log: () => log, ended, stop };
+}
+
+/** taskset becomes the program, so that the pid is the program's. */
+function startChild(
+  cores: number | string,
+  command: readonly string[],
+  env: NodeJS.ProcessEnv,
+): ChildProcessWithoutNullStreams {
+  const child = spawn('taskset', ['-c', String(cores), ...command], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env },
+  });
+  running.add(child);
+  child.once('exit', () => running.delete(child));
+  child.once('error', () => running.delete(child));
+  return child;
+}
+
+/**
+ * Runs a program on the core of the load to its end.
+ *
+ * @returns What it wrote to standard output.
+ * @throws With all it wrote when it fails.
+ */
+export async function runOnLoadCore(command: readonly string[]): Promise<string> {
+  const child = startChild(LOAD_CORE, command, {});
+  child.stdin.end();
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  if ((await ended) !== 0) throw new Error(`${command[0]} failed\n${stdout}${stderr}`);
+  return stdout;
 }
 
 /**

@@ -277,7 +277,7 @@ describe('The audit stream', () => {
     const news = (event: string) =>
       readAudit(path)
         .slice(before)
-        .filter((line) => line.event === event);
+        .filter((line) => line['event'] === event);
     writeFileSync(join(service.state, 'oidc_client_secret'), 'canary-another-secret');
     const keyRing = join(service.state, 'key-ring.json');
     const ring = JSON.parse(readFileSync(keyRing, 'utf8')) as { readonly keys: readonly object[] };

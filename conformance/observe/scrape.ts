@@ -33,7 +33,7 @@ export async function scrape(port: number): Promise<Scrape> {
 }
 
 /** Parses the text format. @throws On a line that is none of its three kinds, and on a series that stands twice. */
-export function parseScrape(text: string): Scrape {
+function parseScrape(text: string): Scrape {
   const typeByName = new Map<string, string>();
   const helpByName = new Map<string, string>();
   const valueBySeries = new Map<string, number>();

@@ -21,7 +21,7 @@ import {
 import { type LogLine, logOf, PATIENCE } from '../wire/workers.ts';
 
 /** Requests a second. */
-export const RATE = 3_000;
+const RATE = 3_000;
 /** What a machine that does much else reaches all the same. */
 const RATE_FLOOR = 1_500;
 const CONNECTIONS = 32;

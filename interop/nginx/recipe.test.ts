@@ -163,6 +163,7 @@ describe('the generator of the nginx recipe', () => {
       { claims: [text] },
       { bearerHeaders: [text] },
       { stripHeaders: [text] },
+      { verdictFolder: `/run/${text}` },
     ])
       expect(() => render(options)).toThrow(TypeError);
   });
@@ -180,6 +181,25 @@ describe('the generator of the nginx recipe', () => {
     '/a%2fb',
   ])('takes %j for no path', (path) => {
     expect(() => render({ routes: [CONSOLE, group({ matches: [path] })] })).toThrow(TypeError);
+  });
+
+  it.each(['', '/', '..', '/run/../etc', '/run/', 'a//b', '.'])(
+    'keeps verdicts in no %j',
+    (folder) => {
+      expect(() => render({ verdictFolder: folder })).toThrow(TypeError);
+    },
+  );
+
+  it('keeps verdicts of nobody who shows a bearer, whatever header it is in, and only where it is told to', () => {
+    const { conf, check } = {
+      conf: render({ verdictFolder: '/run/x', bearerHeaders: ['x-own'] }).get('verdict-cache.conf'),
+      check: render({ verdictFolder: '/run/x' }).get('check.conf'),
+    };
+    for (const name of ['core_authorization', 'x_own', 'authorization', 'upgrade'])
+      expect(conf).toMatch(new RegExp(`^map "\\$request_method:\\S*\\$http_${name}\\b`, 'm'));
+    expect(check).toContain('proxy_cache sallyport_verdicts;');
+    expect(render({}).has('verdict-cache.conf')).toBe(false);
+    for (const content of render({}).values()) expect(content).not.toMatch(/proxy_cache (?!off;)/);
   });
 
   it('writes no character of any option that nginx gives a meaning', () => {

@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect as connectHttp2 } from 'node:http2';
 import { request } from 'node:https';
 import { join } from 'node:path';
@@ -25,8 +25,8 @@ const CURL = findPart('curl');
 const OPENSSL = findPart('openssl');
 const HTTP = 'include conf.d/*.conf;';
 
-/** The commands of the README, in order: install, reload, check, generate, call. */
-const [INSTALL = '', RELOAD = '', CHECK = '', GENERATE = '', CALL = ''] = [
+/** The commands of the README, in order: install, reload, check, generate, call, keep verdicts. */
+const [INSTALL = '', RELOAD = '', CHECK = '', GENERATE = '', CALL = '', KEEP = ''] = [
   ...readFileSync(join(ROOT, 'deploy/nginx/README.md'), 'utf8').matchAll(/```sh\n(.*?)```/gs),
 ].map(([, commands]) => commands);
 
@@ -265,6 +265,20 @@ describe.skipIf(isLeftOut)(
       const file = readFileSync(join(prefix.path, 'sallyport/protected-none.conf'), 'utf8');
       for (const header of ['x-user-claim-department $', 'x-own-authorization "', 'x-internal "'])
         expect(file).toContain(`proxy_set_header ${header}`);
+    });
+
+    it('takes the recipe that keeps verdicts, as the README makes it, and the one without again', async () => {
+      const [make = ''] = KEEP.split('\n');
+      const file = join(prefix.path, 'sallyport/verdict-cache.conf');
+      const isSound = () =>
+        !/\[(?:warn|error|emerg)\]/.test(testConfiguration(prefix, HTTP).log) && existsSync(file);
+      // Its own folder is for the superuser to make.
+      const { status, stderr } = await bash(here(`${make} --verdict-folder verdicts`));
+      expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+      expect(isSound()).toBe(true);
+      expect(readFileSync(file, 'utf8')).toContain('proxy_cache_path verdicts ');
+      expect(await bash(here(GENERATE))).toMatchObject({ status: 0 });
+      expect(existsSync(file)).toBe(false);
     });
   },
 );

@@ -18,6 +18,8 @@ const VERDICT_KEY: string = `"$sallyport_public_scheme://$sallyport_public_host 
 const ZONE = 'sallyport_verdicts';
 const NAME = '(?:__Host-|__Secure-)?core_session';
 const VALUE = '[A-Za-z0-9_-]{8}[.][A-Za-z0-9_-]{43}';
+/** A pair whose name does not begin like that of our session. */
+const OTHER = `(?![ \\t]*+${NAME})[^;]*+`;
 
 /**
  * Renders `verdict-cache.conf`.
@@ -37,7 +39,7 @@ proxy_cache_path ${folder} keys_zone=${ZONE}:2m max_size=32m inactive=10s use_te
 # The session cookie of a request that has exactly one, in the one spelling it is issued in.
 map $http_cookie $sallyport_one_session {
     default "";
-    "~^(?!.*core_session.*core_session)(?:[^;]*+;)*?[ \\t]*+(?<sallyport_session>${NAME}=${VALUE})[ \\t]*+(?:;|$)" $sallyport_session;
+    "~^(?:${OTHER};)*+[ \\t]*+(?<sallyport_session>${NAME}=${VALUE})[ \\t]*+(?:;${OTHER})*+$" $sallyport_session;
 }
 
 # Reads without a bearer: a verdict on them depends on the cookie alone. A write is always asked about,

@@ -80,7 +80,12 @@ describe('the files of a Redis server', () => {
     writeFileSync(caFile, 'second authority\n');
     expect(settings.access.password()).toBe('second-canary');
     expect(settings.access.tls?.().ca).toBe('second authority\n');
-    expect(lines).toEqual([]);
+    // Which settings name them is told; nothing of what they hold.
+    expect(lines).toEqual([
+      expect.stringMatching(/^secret_loaded .*"key":"session\.redis\.passwordLocation"/),
+      expect.stringMatching(/^secret_loaded .*"key":"session\.redis\.tls\.caFile"/),
+    ]);
+    expect(lines.join('')).not.toMatch(/canary|authority/);
   });
 
   it('that are gone later leave their last good content in use, and are told without it', () => {

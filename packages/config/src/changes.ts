@@ -34,7 +34,7 @@ const OPENED_ONCE: readonly string[] = [
 /** Compares two configurations, key by key. Tells keys alone, never a value. */
 export function listChanges(before: Config, after: Config): ConfigChanges {
   const changed = SETTINGS.filter(
-    (placed) => !isDeepStrictEqual(valueOf(before, placed), valueOf(after, placed)),
+    (placed) => !isDeepStrictEqual(settingValue(before, placed), settingValue(after, placed)),
   ).map(({ key }) => key);
   return {
     changed,
@@ -42,7 +42,7 @@ export function listChanges(before: Config, after: Config): ConfigChanges {
   };
 }
 
-function valueOf(config: Config, { path, setting }: PlacedSetting): unknown {
+function settingValue(config: Config, { path, setting }: PlacedSetting): unknown {
   const suffix = setting.kind.unit === 'milliseconds' ? 'Ms' : '';
   let value: unknown = config;
   for (const [depth, name] of path.entries())

@@ -33,7 +33,7 @@ export function readConfiguration(
 }
 
 /** Gathers file, environment and options; nothing is checked yet but that the file can be read. */
-export function readSources(
+function readSources(
   { config: path, state, port, host }: ConfigurationOptions,
   env: ConfigSources['env'],
 ): Result<ConfigSources, readonly ConfigProblem[]> {

@@ -100,6 +100,7 @@ export async function serveWithWorkers(
     disconnect();
     await reloads.close();
     await metrics.close();
+    await serviceLog.close();
   }
 }
 

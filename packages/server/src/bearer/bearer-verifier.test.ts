@@ -377,6 +377,19 @@ describe('an issuer that cannot be reached', () => {
     expect(await ask(honest())).toMatchObject({ outcome: 'admitted' });
   });
 
+  it('is told as one whose keys are not known, until they have been read once', async () => {
+    const issuers = new IssuersInMemory({ [ISSUER]: PUBLISHED });
+    issuers.isDown = true;
+    const { verifier, timers } = await createBearerUnderTest(issuers);
+    expect([...verifier.issuers()]).toEqual([[ISSUER, false]]);
+    issuers.isDown = false;
+    await timers.advance(30_000);
+    expect([...verifier.issuers()]).toEqual([[ISSUER, true]]);
+    issuers.isDown = true;
+    await timers.advance(600_000);
+    expect([...verifier.issuers()]).toEqual([[ISSUER, true]]);
+  });
+
   it('later leaves its last keys in use for a day', async () => {
     const { ask, issuers, timers, clock } = await setup();
     issuers.isDown = true;

@@ -9,6 +9,7 @@ import {
   statSync,
   symlinkSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { SallyportError } from '@sallyport/protocol';
@@ -16,7 +17,7 @@ import { describe, expect, it } from 'vitest';
 import { Clock } from '../testing/clock.ts';
 import { ClockTimers } from '../testing/clock-timers.ts';
 import { createTemporaryFolder } from '../testing/temporary-folder.ts';
-import { type AuditFileOptions, openAuditFile } from './audit-file.ts';
+import { type Append, type AuditFileOptions, openAuditFile } from './audit-file.ts';
 
 function setup(overrides: Partial<AuditFileOptions> = {}) {
   const path = join(createTemporaryFolder(), 'audit.jsonl');
@@ -246,5 +247,43 @@ describe('a full disk', () => {
     await settledFailures(file, 1);
     await file.close();
     expect(instead).toEqual(['one', 'two']);
+  });
+});
+
+describe('a line that was cut off', () => {
+  /** Lets so many bytes of the first write through; the next one fails, and then there is room. */
+  function setupTorn(room: number) {
+    let calls = 0;
+    const append: Append = async (descriptor, bytes) => {
+      calls += 1;
+      if (calls === 1) return writeSync(descriptor, bytes, 0, room);
+      if (calls === 2) throw Object.assign(new Error('no space'), { code: 'ENOSPC' });
+      return writeSync(descriptor, bytes);
+    };
+    return setup({ append });
+  }
+
+  it('stands there again, whole, on a line of its own; those before it only once', async () => {
+    const { path, file, timers, failures, write } = setupTorn('one\ntw'.length);
+    write('one', 'two', 'three');
+    await expect.poll(() => failures.length, { timeout: 10_000 }).toBe(1);
+    expect(readFileSync(path, 'utf8')).toBe('one\ntw');
+    await timers.advance(1_000);
+    await has(path, 'three');
+    await file.close();
+    expect(readFileSync(path, 'utf8')).toBe('one\ntw\ntwo\nthree\n');
+  });
+
+  it('may be another process’s: after a failure the next line begins on a line of its own', async () => {
+    const { path, file, timers, failures, write } = setupTorn('one\n'.length);
+    write('one');
+    await has(path, 'one');
+    write('two');
+    await expect.poll(() => failures.length, { timeout: 10_000 }).toBe(1);
+    appendFileSync(path, 'thr');
+    await timers.advance(1_000);
+    await has(path, 'two');
+    await file.close();
+    expect(readFileSync(path, 'utf8')).toBe('one\nthr\ntwo\n');
   });
 });

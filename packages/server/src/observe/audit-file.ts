@@ -9,12 +9,21 @@ import { promisify } from 'node:util';
 import { SallyportError } from '@sallyport/protocol';
 import type { Schedule } from '../issuer/idp-metadata.ts';
 
+/**
+ * Appends bytes; perhaps not all of them, when the space ends.
+ *
+ * @returns How many.
+ */
+export type Append = (descriptor: number, bytes: Uint8Array) => Promise<number>;
+
 /** Settings and ports of {@link openAuditFile}. */
 export interface AuditFileOptions {
   readonly path: string;
   /** Whether it is made when it is not there: whoever makes it owns it. Default: yes. */
   readonly mayCreate?: boolean | undefined;
   readonly schedule: Schedule;
+  /** By default one `write` of the operating system. */
+  readonly append?: Append | undefined;
   /** Told once when lines cannot be written any more. */
   readonly onFailure: (cause: unknown) => void;
   /**
@@ -61,7 +70,7 @@ const openFile = promisify(open);
 const closeFile = promisify(close);
 const statFile = promisify(stat);
 /** Appending, in one call, so that lines of several processes stand one below the other. */
-const append = (descriptor: number, bytes: Uint8Array): Promise<number> =>
+const appendToFile: Append = (descriptor, bytes) =>
   new Promise((resolve, reject) => {
     write(descriptor, bytes, 0, bytes.length, null, (error, written) => {
       if (error === null) resolve(written);
@@ -205,6 +214,7 @@ class AppendedFile implements AuditFile {
     const batch = this.#queue.slice(0, this.#file.isRegular ? BATCH_LINES : 1);
     const start = this.#isTorn ? '\n' : '';
     const bytes = Buffer.from(start + batch.map(({ line }) => line).join(''));
+    const { append = appendToFile } = this.#options;
     const written = await append(this.#file.descriptor, bytes);
     let end = start.length;
     let complete = 0;

@@ -58,14 +58,14 @@ function createStore(fails: boolean) {
   const measured = times.measure({ ...store, ...synchronous } as unknown as SessionStore);
   const call = (name: keyof SessionStore, args: readonly unknown[]) =>
     (measured[name] as (...all: readonly unknown[]) => Promise<unknown>)(...args);
-  const valueOf = (metric: string, operation: string) =>
+  const sampleOf = (metric: string, operation: string) =>
     times
       .read()
       .flatMap(({ name, values }) =>
         values.map((sample) => ({ ...sample, name: sample.metricName ?? name })),
       )
       .find(({ name, labels }) => name === metric && labels['operation'] === operation)?.value;
-  return { measured, calls, call, valueOf };
+  return { measured, calls, call, sampleOf };
 }
 
 const COUNT = 'sallyport_store_operation_duration_seconds_count';
@@ -74,27 +74,27 @@ const FAILURES = 'sallyport_store_failures_total';
 
 describe('Operations of the session store', () => {
   it.each(CALLS)('%s is passed on as it is, and timed', async (operation, name, args) => {
-    const { call, calls, valueOf } = createStore(false);
+    const { call, calls, sampleOf } = createStore(false);
     expect(await call(name, args)).toBe(name);
     expect(calls).toEqual([[name, ...args]]);
     expect([
-      valueOf(COUNT, operation),
-      valueOf(SUM, operation),
-      valueOf(FAILURES, operation),
+      sampleOf(COUNT, operation),
+      sampleOf(SUM, operation),
+      sampleOf(FAILURES, operation),
     ]).toEqual([1, 0.002, 0]);
   });
 
   it.each(CALLS)('%s that fails is timed and counted, and fails', async (operation, name, args) => {
-    const { call, valueOf } = createStore(true);
+    const { call, sampleOf } = createStore(true);
     await expect(call(name, args)).rejects.toThrow(name);
-    expect([valueOf(COUNT, operation), valueOf(FAILURES, operation)]).toEqual([1, 1]);
+    expect([sampleOf(COUNT, operation), sampleOf(FAILURES, operation)]).toEqual([1, 1]);
   });
 
   it('that are synchronous are passed on and not timed', () => {
-    const { measured, calls, valueOf } = createStore(false);
+    const { measured, calls, sampleOf } = createStore(false);
     expect(measured.revocations()).toBe('revocations');
     measured.close();
     expect(calls).toEqual([['close']]);
-    for (const [operation] of CALLS) expect(valueOf(COUNT, operation)).toBe(0);
+    for (const [operation] of CALLS) expect(sampleOf(COUNT, operation)).toBe(0);
   });
 });

@@ -60,7 +60,7 @@ describe('A store that is shared', () => {
     for (let id = 1; id <= 3; id += 1) await one.create(createStoredSession(id), undefined);
     const reach = { sessionsUpTo: NOON, signInsUpTo: NOON };
     await one.revokeAll({ kind: 'principal', key }, reach, 'session_revoked');
-    expect(one.revocations().sessions.toSorted()).toEqual([1, 2, 3]);
+    expect(new Set(one.revocations().sessions)).toEqual(new Set([1, 2, 3]));
     const many = Array.from({ length: 10_001 }, (_, index) => index);
     const crowded = shareSessionStore({
       ...one,
