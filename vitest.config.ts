@@ -5,6 +5,12 @@ const source = {
   ssr: { resolve: { conditions: ['source'] } },
 };
 
+/** They measure what a process does under load: nothing else runs beside them. */
+const UNDER_LOAD = [
+  'conformance/operation/{rolling-restart,reload,key-rotation,stopping}.test.ts',
+  'interop/load/**/*.test.ts',
+];
+
 const config: ViteUserConfig = defineConfig({
   test: {
     projects: [
@@ -17,6 +23,7 @@ const config: ViteUserConfig = defineConfig({
         test: {
           name: 'conformance',
           include: ['conformance/**/*.test.ts'],
+          exclude: UNDER_LOAD,
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },
@@ -26,8 +33,20 @@ const config: ViteUserConfig = defineConfig({
         test: {
           name: 'interop',
           include: ['interop/**/*.test.ts'],
+          exclude: UNDER_LOAD,
           testTimeout: 120_000,
           hookTimeout: 120_000,
+        },
+      },
+      {
+        ...source,
+        test: {
+          name: 'load',
+          include: UNDER_LOAD,
+          testTimeout: 120_000,
+          hookTimeout: 60_000,
+          fileParallelism: false,
+          sequence: { groupOrder: 1 },
         },
       },
     ],

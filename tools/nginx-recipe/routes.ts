@@ -43,7 +43,7 @@ underscores_in_headers off;
 recursive_error_pages on;
 
 # A backend would cut the path there.
-if ($request_uri ~ "#") {
+if ($sallyport_cut_path) {
     return 400;
 }
 
