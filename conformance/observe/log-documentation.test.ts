@@ -11,8 +11,8 @@ import { describe, expect, it } from 'vitest';
 
 const ROOT = new URL('../../', import.meta.url);
 const PAGE = readFileSync(new URL('docs/logs.md', ROOT), 'utf8');
-const AUDIT = readFileSync(new URL('packages/server/src/observe/audit.ts', ROOT), 'utf8');
-const RATES = readFileSync(new URL('packages/server/src/observe/log-bounds.ts', ROOT), 'utf8');
+const AUDIT = readFileSync(new URL('packages/server/src/observe/audit/audit.ts', ROOT), 'utf8');
+const RATES = readFileSync(new URL('packages/server/src/observe/log/log-bounds.ts', ROOT), 'utf8');
 
 interface Row {
   readonly event: string;

@@ -15,14 +15,8 @@ import {
   type SecretFileOptions,
 } from '@sallyport/config';
 import { accept, type Result, refuse } from '@sallyport/protocol';
-import {
-  type ClientKey,
-  createAudit,
-  type Log,
-  NO_REQUEST,
-  NOBODY,
-  parseClientKey,
-} from '@sallyport/server';
+import { type ClientKey, parseClientKey } from '@sallyport/server';
+import { createAudit, type Log, NO_REQUEST, NOBODY } from '@sallyport/server/observe';
 
 /** A changed file is used within this time; a mounted Kubernetes Secret takes longer itself. */
 const REREAD_MS = 2_000;

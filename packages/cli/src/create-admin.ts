@@ -11,21 +11,23 @@ import { createRouteMatcher, ROUTE_GROUPS } from '@sallyport/protocol';
 import {
   type AdminServer,
   type ClientCredential,
-  combineObservers,
   createAdminServer,
-  createAudit,
   createClientKeys,
   createKeyRingFile,
   createMetadataSource,
   createRelyingParty,
-  createVerdictLog,
-  describeFailure,
   type Readiness,
   type SessionStore,
+} from '@sallyport/server';
+import {
+  combineObservers,
+  createAudit,
+  createVerdictLog,
+  describeFailure,
   traceFetch,
   traceStore,
   type VerdictLog,
-} from '@sallyport/server';
+} from '@sallyport/server/observe';
 import { selectBearerSettings } from './bearer-settings.ts';
 import type { WebClientSecret } from './client-secret.ts';
 import type { Ports } from './ports.ts';

@@ -91,7 +91,7 @@ async function finish(command: Promise<number>): Promise<void> {
   try {
     process.exitCode = await command;
   } catch (error) {
-    const { describeFailure } = await import('@sallyport/server');
+    const { describeFailure } = await import('@sallyport/server/observe');
     const isFailure = error instanceof Error && error.name === 'SallyportError';
     stdio.error(`sallyport: ${isFailure ? error.message : describeFailure(error)}`);
     process.exitCode = EXIT.failure;

@@ -7,13 +7,11 @@
 import { join } from 'node:path';
 import type { Config } from '@sallyport/config';
 import {
-  createAudit,
   createLocalSessionStore,
-  NO_REQUEST,
-  NOBODY,
   openRedisSessionStore,
   type SessionStore,
 } from '@sallyport/server';
+import { createAudit, NO_REQUEST, NOBODY } from '@sallyport/server/observe';
 import type { Ports } from './ports.ts';
 import { selectRedisSettings } from './redis-settings.ts';
 

@@ -4,7 +4,8 @@
  * @module
  */
 
-import type { Log, Metrics, Schedule, Tracer } from '@sallyport/server';
+import type { Schedule } from '@sallyport/server';
+import type { Log, Metrics, Tracer } from '@sallyport/server/observe';
 
 /** Ports of the composition root. */
 export interface Ports {

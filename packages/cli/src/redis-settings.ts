@@ -12,7 +12,8 @@ import {
   type SecretFileOptions,
 } from '@sallyport/config';
 import { accept, SallyportError } from '@sallyport/protocol';
-import type { Log, RedisSessionStoreOptions } from '@sallyport/server';
+import type { RedisSessionStoreOptions } from '@sallyport/server';
+import type { Log } from '@sallyport/server/observe';
 import { tellOfSecret } from './client-secret.ts';
 
 /** What the configuration says about the store. */

@@ -19,14 +19,14 @@ import { createFrontDoor } from './front-door.ts';
 import type { Schedule } from './issuer/idp-metadata.ts';
 import type { HttpHandler } from './listener/connections.ts';
 import type { MetadataOptions } from './metadata/rest-door.ts';
-import { type Audit, NO_REQUEST, NOBODY } from './observe/audit.ts';
-import { auditBearers } from './observe/audit-bearers.ts';
-import { createOriginReader } from './observe/audit-origin.ts';
-import { describeFailure, type Log } from './observe/log.ts';
-import type { ServerReadings } from './observe/metrics.ts';
-import { traceRequests } from './observe/trace-requests.ts';
-import { traceVerdicts } from './observe/trace-verdicts.ts';
-import type { Tracer } from './observe/tracer.ts';
+import { type Audit, NO_REQUEST, NOBODY } from './observe/audit/audit.ts';
+import { auditBearers } from './observe/audit/audit-bearers.ts';
+import { createOriginReader } from './observe/audit/audit-origin.ts';
+import { describeFailure, type Log } from './observe/log/log.ts';
+import type { ServerReadings } from './observe/metrics/metrics.ts';
+import { traceRequests } from './observe/traces/trace-requests.ts';
+import { traceVerdicts } from './observe/traces/trace-verdicts.ts';
+import type { Tracer } from './observe/traces/tracer.ts';
 import {
   combineObservers,
   type DoorName,

@@ -15,7 +15,7 @@ import { type HealthOptions, registerHealth } from './metadata/health-service.ts
 import { registerIdentity } from './metadata/identity-service.ts';
 import { createRestDoor, type MetadataOptions } from './metadata/rest-door.ts';
 import { createRpcHandler, sendUnimplemented } from './metadata/rpc-handler.ts';
-import type { Log } from './observe/log.ts';
+import type { Log } from './observe/log/log.ts';
 import type { Identity } from './verdict/verdict.ts';
 
 /** What lies behind the door. */

@@ -23,53 +23,7 @@ export {
 export type { Schedule } from './issuer/idp-metadata.ts';
 export type { PublicClientConfig } from './metadata/public-client-config.ts';
 export type { MetadataOptions } from './metadata/rest-door.ts';
-export {
-  type Audit,
-  type AuditEvent,
-  type AuditOrigin,
-  type AuditPrincipal,
-  createAudit,
-  NO_REQUEST,
-  NOBODY,
-} from './observe/audit.ts';
-export { type AuditLog, type AuditLogOptions, openAuditLog } from './observe/audit-log.ts';
-export type { Log, LogFields, LogLevel, LogValue } from './observe/log.ts';
-export { describeFailure } from './observe/log.ts';
-export { type BoundedLog, boundLog } from './observe/log-bounds.ts';
-export {
-  createMetrics,
-  type Metrics,
-  type MetricsOptions,
-  type Occupancy,
-  type ServerReadings,
-} from './observe/metrics.ts';
-export {
-  type ConfigurationCounts,
-  createConfigurationCounts,
-} from './observe/metrics-configuration.ts';
-export { CounterFamily, type Metric, readGauge, type Sample } from './observe/metrics-family.ts';
-export { createPinoLog, type LogThreshold } from './observe/pino-log.ts';
-export { loadPrometheus, type Prometheus } from './observe/prometheus-loading.ts';
-export {
-  createVerdictLog,
-  type VerdictLog,
-  type VerdictLogOptions,
-} from './observe/sampled-verdicts.ts';
-export { traceFetch } from './observe/trace-fetch.ts';
-export { traceStore } from './observe/trace-store.ts';
-export {
-  errorType,
-  type RequestSpan,
-  type SpanAttributes,
-  type SpanDescription,
-  type Tracer,
-  type TraceSpan,
-} from './observe/tracer.ts';
-export {
-  combineObservers,
-  type DoorName,
-  type VerdictObserver,
-} from './observe/verdict-observer.ts';
+export { createPinoLog, type LogThreshold } from './observe/log/pino-log.ts';
 export { nameBrowser } from './page/browser-name.ts';
 export { Html, html } from './page/html.ts';
 export { PAGE_THEME } from './page/page.ts';

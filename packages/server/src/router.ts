@@ -13,7 +13,7 @@ import { toProblemJson } from './answer/problem.ts';
 import { requestIdOf } from './answer/request-id.ts';
 import { createSessionStatus } from './doors/session-status.ts';
 import type { HttpHandler } from './listener/connections.ts';
-import { describeFailure, type Log } from './observe/log.ts';
+import { describeFailure, type Log } from './observe/log/log.ts';
 import type { FailureReason } from './page/failure-page.ts';
 import type { WaitingFor } from './readiness.ts';
 import { PrincipalSessions } from './session/principal-sessions.ts';

@@ -6,7 +6,8 @@
 
 import type { Config } from '@sallyport/config';
 import { accept, type Result, refuse } from '@sallyport/protocol';
-import { createAudit, type Log, parseSessionId } from '@sallyport/server';
+import { parseSessionId } from '@sallyport/server';
+import { createAudit, type Log } from '@sallyport/server/observe';
 import type { Interruption } from '../login/interruption.ts';
 import { type ExitCode, reportFailure } from '../login/report.ts';
 import { openOperatorLog } from '../observe/operator-log.ts';

@@ -7,7 +7,7 @@
  */
 
 import cluster from 'node:cluster';
-import type { Metric } from '@sallyport/server';
+import type { Metric } from '@sallyport/server/observe';
 import type { WorkersToAsk } from './metrics-of-workers.ts';
 
 /** The primary asks. */

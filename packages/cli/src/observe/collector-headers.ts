@@ -6,7 +6,7 @@
 
 import { formatConfigProblem, openKeyFile, rereadEvery } from '@sallyport/config';
 import { accept, type Result, refuse, SallyportError } from '@sallyport/protocol';
-import type { Log } from '@sallyport/server';
+import type { Log } from '@sallyport/server/observe';
 
 /** Headers that follow their file. */
 export interface CollectorHeaders {

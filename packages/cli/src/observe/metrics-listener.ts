@@ -8,7 +8,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { MetricsConfig } from '@sallyport/config';
 import { METRICS_PATH, SallyportError } from '@sallyport/protocol';
-import { describeFailure, type Log } from '@sallyport/server';
+import { describeFailure, type Log } from '@sallyport/server/observe';
 
 /** The text of a scrape, and what it is. */
 export interface Exposition {

@@ -1,4 +1,4 @@
-import { CounterFamily, type Metric, readGauge } from '@sallyport/server';
+import { CounterFamily, type Metric, readGauge } from '@sallyport/server/observe';
 import { describe, expect, it } from 'vitest';
 import { createWorkersCollector, type WorkersToAsk } from './metrics-of-workers.ts';
 

@@ -7,7 +7,8 @@
  * @module
  */
 
-import { loadPrometheus, type Metric, type Schedule } from '@sallyport/server';
+import type { Schedule } from '@sallyport/server';
+import { loadPrometheus, type Metric } from '@sallyport/server/observe';
 
 /** Port: the workers, as somebody sees them who only wants to know what they count. */
 export interface WorkersToAsk {

@@ -5,6 +5,7 @@
  */
 
 import type { MetricsConfig } from '@sallyport/config';
+import type { Schedule } from '@sallyport/server';
 import {
   CounterFamily,
   createConfigurationCounts,
@@ -15,8 +16,7 @@ import {
   type Metric,
   type Metrics,
   readGauge,
-  type Schedule,
-} from '@sallyport/server';
+} from '@sallyport/server/observe';
 import { readVersion } from '../version.ts';
 import { answerPrimary, listClusterWorkers, type MetricsToPrimary } from './cluster-metrics.ts';
 import { listenForScrapes, type MetricsListener } from './metrics-listener.ts';

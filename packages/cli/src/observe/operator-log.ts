@@ -5,7 +5,8 @@
  */
 
 import type { Config } from '@sallyport/config';
-import { createPinoLog, describeFailure, type Log, openAuditLog } from '@sallyport/server';
+import { createPinoLog } from '@sallyport/server';
+import { describeFailure, type Log, openAuditLog } from '@sallyport/server/observe';
 import { systemSchedule } from '../ports.ts';
 
 /** A log for one command. */

@@ -8,7 +8,7 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import { SallyportError } from '@sallyport/protocol';
-import type { SpanDescription } from '@sallyport/server';
+import type { SpanDescription } from '@sallyport/server/observe';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createOtelTracer } from './otel-tracer.ts';

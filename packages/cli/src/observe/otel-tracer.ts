@@ -25,7 +25,7 @@ import {
   type SpanDescription,
   type Tracer,
   type TraceSpan,
-} from '@sallyport/server';
+} from '@sallyport/server/observe';
 import type { TraceSampling } from './trace-sampling.ts';
 
 /** Parts of {@link createOtelTracer}. */

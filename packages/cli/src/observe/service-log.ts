@@ -5,26 +5,11 @@
  */
 
 import type { Config } from '@sallyport/config';
-import {
-  type AuditLog,
-  type AuditLogOptions,
-  boundLog,
-  createPinoLog,
-  type Log,
-  type Metrics,
-  openAuditLog,
-} from '@sallyport/server';
+import { createPinoLog } from '@sallyport/server';
+import { boundLog, type Log, type Metrics } from '@sallyport/server/observe';
 import { systemSchedule } from '../ports.ts';
-import { createLineLog } from '../serve/line-log.ts';
-
-/** A log for as long as the process lives. */
-export interface ServiceLog {
-  readonly log: Log;
-  /** Opens the audit stream's file anew, for whoever has rotated it; does nothing without one. */
-  readonly reopen: () => void;
-  /** Writes what waits. To be called last, when nothing is served any more. */
-  close(): Promise<void>;
-}
+import { openAuditStream } from './audit-stream.ts';
+import type { ProcessLog } from './process-log.ts';
 
 /**
  * Opens the log on standard error.
@@ -38,7 +23,7 @@ export function openServiceLog(
   { logLevel, audit }: Config['observe'],
   worker?: number,
   metrics?: Metrics,
-): ServiceLog {
+): ProcessLog {
   const written = createPinoLog(logLevel, process.stderr);
   const common = worker === undefined ? {} : { worker };
   const plain: Log = (level, event, fields) => written(level, event, { ...fields, ...common });
@@ -56,28 +41,4 @@ export function openServiceLog(
       await stream?.close();
     },
   };
-}
-
-/**
- * Opens the log of the process that starts workers. It answers no requests, so that nothing in it is bounded.
- *
- * @throws {SallyportError} `SP_AUDIT_UNUSABLE` as {@link openServiceLog}.
- */
-export function openPrimaryLog({ logLevel, audit }: Config['observe']): ServiceLog {
-  const plain = createLineLog(logLevel, Date.now, (line) => process.stderr.write(line));
-  const stream = openAuditStream(audit.file, { log: plain });
-  return {
-    log: stream?.log ?? plain,
-    reopen: () => stream?.reopen(),
-    close: async () => stream?.close(),
-  };
-}
-
-function openAuditStream(
-  path: string,
-  options: Pick<AuditLogOptions, 'common' | 'log'>,
-): AuditLog | undefined {
-  return path === ''
-    ? undefined
-    : openAuditLog({ ...options, path, now: Date.now, schedule: systemSchedule });
 }

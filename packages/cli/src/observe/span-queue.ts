@@ -5,7 +5,8 @@
  */
 
 import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace';
-import { describeFailure, type Log, type Schedule } from '@sallyport/server';
+import type { Schedule } from '@sallyport/server';
+import { describeFailure, type Log } from '@sallyport/server/observe';
 
 /** Port: whoever takes the spans. */
 export interface Collector {

@@ -1,4 +1,4 @@
-import type { Log, Tracer } from '@sallyport/server';
+import type { Log, Tracer } from '@sallyport/server/observe';
 import { describe, expect, it } from 'vitest';
 import { traceLog } from './traced-log.ts';
 

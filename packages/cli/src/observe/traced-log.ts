@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Log, Tracer } from '@sallyport/server';
+import type { Log, Tracer } from '@sallyport/server/observe';
 
 /**
  * Adds `trace_id` to lines written within a request that is traced.

@@ -5,7 +5,7 @@
  */
 
 import type { TracesConfig } from '@sallyport/config';
-import type { Tracer } from '@sallyport/server';
+import type { Tracer } from '@sallyport/server/observe';
 import type { Ports } from '../ports.ts';
 
 /** Traces under way; they outlive whatever is made anew for another configuration. */

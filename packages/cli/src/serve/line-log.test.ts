@@ -1,4 +1,5 @@
-import { createPinoLog, type LogLevel } from '@sallyport/server';
+import { createPinoLog } from '@sallyport/server';
+import type { LogLevel } from '@sallyport/server/observe';
 import { describe, expect, it } from 'vitest';
 import { createLineLog } from './line-log.ts';
 

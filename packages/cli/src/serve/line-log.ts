@@ -6,7 +6,7 @@
 
 import type { Config } from '@sallyport/config';
 import { escapeUnprintable } from '@sallyport/protocol';
-import type { Log, LogLevel } from '@sallyport/server';
+import type { Log, LogLevel } from '@sallyport/server/observe';
 
 /** Both ladders on one scale; an audit line is written at every threshold but `silent`. */
 const SEVERITY: Readonly<Record<LogLevel | Config['observe']['logLevel'], number>> = {

@@ -4,8 +4,9 @@
  * @module
  */
 
-import type { AdminServer, Log, Metrics, Readiness, Schedule, WaitingFor } from '@sallyport/server';
+import type { AdminServer, Readiness, Schedule, WaitingFor } from '@sallyport/server';
 import type { HttpHandler } from '@sallyport/server/listener';
+import type { Log, Metrics } from '@sallyport/server/observe';
 
 /** What answers requests: the authentication made from one configuration. */
 export interface Graph {

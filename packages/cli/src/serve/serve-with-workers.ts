@@ -9,7 +9,7 @@ import type { Schedule } from '@sallyport/server';
 import { type ConfigurationReader, reportProblems } from '../commands/configuration.ts';
 import { stopSignal } from '../commands/stop-signal.ts';
 import { exposeWorkersMetrics } from '../observe/metrics.ts';
-import { openPrimaryLog } from '../observe/service-log.ts';
+import { openPrimaryLog } from '../observe/primary-log.ts';
 import { EXIT, type Stdio } from '../stdio.ts';
 import { findFreePort } from '../up/free-port.ts';
 import { announceReady } from './announce-ready.ts';

@@ -7,8 +7,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Config, ConfigProblem } from '@sallyport/config';
 import { accept, type Result } from '@sallyport/protocol';
-import { type Log, type Metrics, Readiness } from '@sallyport/server';
+import { Readiness } from '@sallyport/server';
 import { listenOnOnePort } from '@sallyport/server/listener';
+import type { Log, Metrics } from '@sallyport/server/observe';
 import { openServerSecrets, type ServerSecrets } from '../client-secret.ts';
 import { traceLog } from '../observe/traced-log.ts';
 import { openTraces } from '../observe/traces.ts';

@@ -6,7 +6,8 @@
 
 import { formatConfigProblem } from '@sallyport/config';
 import { accept, type Result, refuse, SallyportError } from '@sallyport/protocol';
-import type { Log, Schedule } from '@sallyport/server';
+import type { Schedule } from '@sallyport/server';
+import type { Log } from '@sallyport/server/observe';
 import type { ReloadRefusal } from './reloads.ts';
 import { createRestartPause, type RestartPause } from './restart-pause.ts';
 import type {

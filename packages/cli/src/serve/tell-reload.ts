@@ -4,7 +4,7 @@
  * @module
  */
 
-import { createAudit, type Log, NO_REQUEST, NOBODY } from '@sallyport/server';
+import { createAudit, type Log, NO_REQUEST, NOBODY } from '@sallyport/server/observe';
 import type { ReloadOutcome } from './reloads.ts';
 
 /** It is done with a file and a signal: no request, and nobody the IdP knows. */

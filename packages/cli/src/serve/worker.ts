@@ -6,7 +6,7 @@
 
 import { loadConfig } from '@sallyport/config';
 import { accept, type Result, refuse, SallyportError } from '@sallyport/protocol';
-import { describeFailure } from '@sallyport/server';
+import { describeFailure } from '@sallyport/server/observe';
 import { answerForWorker, openMetrics } from '../observe/metrics.ts';
 import { openServiceLog } from '../observe/service-log.ts';
 import { EXIT } from '../stdio.ts';

@@ -4,14 +4,8 @@
  * @module
  */
 
-import {
-  type AuditEvent,
-  describeFailure,
-  type EndReason,
-  formatSessionId,
-  NO_REQUEST,
-  nameBrowser,
-} from '@sallyport/server';
+import { type EndReason, formatSessionId, nameBrowser } from '@sallyport/server';
+import { type AuditEvent, describeFailure, NO_REQUEST } from '@sallyport/server/observe';
 import { type ExitCode, type Failure, toThrownFailure } from '../login/report.ts';
 import { EXIT, type Stdio } from '../stdio.ts';
 import { toCell } from './display-width.ts';

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { LogFields } from '@sallyport/server';
+import type { LogFields } from '@sallyport/server/observe';
 import { type Supervision, superviseWorkers } from '../serve/supervise-workers.ts';
 import type { StartWorker, WorkerStart } from '../serve/worker-process.ts';
 

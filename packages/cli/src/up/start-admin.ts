@@ -7,7 +7,8 @@
 import { type ConfigProblem, formatConfigProblem, loadConfig } from '@sallyport/config';
 import type { EmbeddedIdp } from '@sallyport/idp';
 import { SallyportError } from '@sallyport/protocol';
-import type { AdminServer, Log } from '@sallyport/server';
+import type { AdminServer } from '@sallyport/server';
+import type { Log } from '@sallyport/server/observe';
 import { openClientSecret } from '../client-secret.ts';
 import { createAdmin } from '../create-admin.ts';
 import { openSessionStore } from '../open-session-store.ts';

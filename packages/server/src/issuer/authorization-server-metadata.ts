@@ -7,7 +7,7 @@
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { SallyportError } from '@sallyport/protocol';
-import { describeFailure, type Log } from '../observe/log.ts';
+import { describeFailure, type Log } from '../observe/log/log.ts';
 import {
   type AuthorizationServerDocument,
   parseAuthorizationServerDocument,

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { accept, refuse, SallyportError } from '@sallyport/protocol';
 import { describe, expect, it } from 'vitest';
-import type { AuditEvent } from '../observe/audit.ts';
+import type { AuditEvent } from '../observe/audit/audit.ts';
 import type { EndedAtIdp } from '../session/principal-sessions.ts';
 import { Clock, NOON } from '../testing/clock.ts';
 import { type BackchannelLogoutOptions, createBackchannelLogout } from './backchannel-logout.ts';

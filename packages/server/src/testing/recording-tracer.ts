@@ -10,7 +10,7 @@ import type {
   SpanDescription,
   Tracer,
   TraceSpan,
-} from '../observe/tracer.ts';
+} from '../observe/traces/tracer.ts';
 
 /** A span as it was told. */
 export class RecordedSpan implements RequestSpan {

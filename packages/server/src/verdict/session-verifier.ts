@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Occupancy } from '../observe/metrics.ts';
+import type { Occupancy } from '../observe/metrics/metrics.ts';
 import type { KeyRing } from '../session/key-ring.ts';
 import { type CookieSettings, setSessionCookie } from '../session/session-cookie.ts';
 import { type Session, sessionEnd } from '../session/session-record.ts';

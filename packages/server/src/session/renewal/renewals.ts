@@ -11,11 +11,11 @@ import {
   auditPrincipal,
   NO_REQUEST,
   NOBODY,
-} from '../../observe/audit.ts';
-import type { RequestSource } from '../../observe/audit-origin.ts';
-import { describeFailure, type Log } from '../../observe/log.ts';
-import { traceRenewal } from '../../observe/trace-renewals.ts';
-import type { Tracer } from '../../observe/tracer.ts';
+} from '../../observe/audit/audit.ts';
+import type { RequestSource } from '../../observe/audit/audit-origin.ts';
+import { describeFailure, type Log } from '../../observe/log/log.ts';
+import { traceRenewal } from '../../observe/traces/trace-renewals.ts';
+import type { Tracer } from '../../observe/traces/tracer.ts';
 import { parseSessionHandle, type SessionHandle } from '../session-cookie.ts';
 import { formatSessionId } from '../session-id.ts';
 import type { Session } from '../session-record.ts';

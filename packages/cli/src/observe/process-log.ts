@@ -1,0 +1,16 @@
+/**
+ * A log for as long as a process lives.
+ *
+ * @module
+ */
+
+import type { Log } from '@sallyport/server/observe';
+
+/** What a process writes to, and what it does with it besides. */
+export interface ProcessLog {
+  readonly log: Log;
+  /** Opens the audit stream's file anew, for whoever has rotated it; does nothing without one. */
+  readonly reopen: () => void;
+  /** Writes what waits. To be called last, when nothing is served any more. */
+  close(): Promise<void>;
+}

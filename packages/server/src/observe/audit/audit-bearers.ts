@@ -1,0 +1,38 @@
+/**
+ * Tells the audit stream of every bearer token that a door refused.
+ *
+ * @module
+ */
+
+import type { VerdictObserver } from '../verdict-observer.ts';
+import type { Audit } from './audit.ts';
+import type { ReadOrigin } from './audit-origin.ts';
+
+/**
+ * Creates the observer. What a token says of its holder is told only when the token was verified, and
+ * refused for what its holder may not do.
+ */
+export function auditBearers(audit: Audit, originOf: ReadOrigin): VerdictObserver {
+  return (door, verdict, request) => {
+    if (verdict.outcome !== 'refused' || verdict.token === undefined) return;
+    const { reason } = verdict;
+    if (
+      reason !== 'bearer_not_accepted' &&
+      reason !== 'insufficient_scope' &&
+      reason !== 'not_allowed'
+    )
+      return;
+    const { issuer, subject, client, problem } = verdict.token;
+    audit({
+      event: 'bearer_refused',
+      issuer,
+      subject,
+      session: undefined,
+      ...originOf(request),
+      reason,
+      problem,
+      client,
+      door,
+    });
+  };
+}

@@ -1,0 +1,59 @@
+/**
+ * What a process says of itself: log, audit stream, metrics, traces. Loads nothing of what it tells of, and
+ * so costs little in a process that only watches others.
+ *
+ * @module
+ */
+
+export type { Schedule } from '../issuer/idp-metadata.ts';
+export {
+  type Audit,
+  type AuditEvent,
+  type AuditOrigin,
+  type AuditPrincipal,
+  createAudit,
+  NO_REQUEST,
+  NOBODY,
+} from './audit/audit.ts';
+export { type AuditLog, type AuditLogOptions, openAuditLog } from './audit/audit-log.ts';
+export type { Log, LogFields, LogLevel, LogValue } from './log/log.ts';
+export { describeFailure } from './log/log.ts';
+export { type BoundedLog, boundLog } from './log/log-bounds.ts';
+export {
+  createVerdictLog,
+  type VerdictLog,
+  type VerdictLogOptions,
+} from './log/sampled-verdicts.ts';
+export {
+  createMetrics,
+  type Metrics,
+  type MetricsOptions,
+  type Occupancy,
+  type ServerReadings,
+} from './metrics/metrics.ts';
+export {
+  type ConfigurationCounts,
+  createConfigurationCounts,
+} from './metrics/metrics-configuration.ts';
+export {
+  CounterFamily,
+  type Metric,
+  readGauge,
+  type Sample,
+} from './metrics/metrics-family.ts';
+export { loadPrometheus, type Prometheus } from './metrics/prometheus-loading.ts';
+export { traceFetch } from './traces/trace-fetch.ts';
+export { traceStore } from './traces/trace-store.ts';
+export {
+  errorType,
+  type RequestSpan,
+  type SpanAttributes,
+  type SpanDescription,
+  type Tracer,
+  type TraceSpan,
+} from './traces/tracer.ts';
+export {
+  combineObservers,
+  type DoorName,
+  type VerdictObserver,
+} from './verdict-observer.ts';

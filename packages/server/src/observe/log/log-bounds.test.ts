@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import { Clock } from '../../testing/clock.ts';
+import { ClockTimers } from '../../testing/clock-timers.ts';
+import type { LogFields, LogLevel } from './log.ts';
+import { AUDIT_RATES, BOUNDED_EVENTS, boundLog } from './log-bounds.ts';
+
+const MANY = 5_000;
+
+function setup() {
+  const timers = new ClockTimers(new Clock());
+  const lines: [LogLevel, string, LogFields | undefined][] = [];
+  const bounded = boundLog((...line) => lines.push([line[0], line[1], line[2]]), timers.schedule);
+  const linesOf = (event: string) => lines.filter(([, name]) => name === event);
+  return { timers, bounded, linesOf };
+}
+
+describe('a flood', () => {
+  it.each([...BOUNDED_EVENTS])(
+    'of %s is cut, and the log says how many were left out',
+    async (event) => {
+      const { timers, bounded, linesOf } = setup();
+      for (let count = 0; count < MANY; count += 1)
+        bounded.log('error', event, { request_id: 'x' });
+      expect(linesOf(event)).toHaveLength(50);
+      await timers.advance(1_000);
+      expect(linesOf('events_suppressed')).toEqual([
+        ['warn', 'events_suppressed', { suppressed_event: event, suppressed: MANY - 50 }],
+      ]);
+    },
+  );
+
+  it.each(['bearer_refused', 'sign_in_failed', 'backchannel_logout_refused', 'sign_in_started'])(
+    'of %s is cut in the audit stream, which says so itself, with every fixed field',
+    async (event) => {
+      const { timers, bounded, linesOf } = setup();
+      for (let count = 0; count < MANY; count += 1) bounded.log('audit', event);
+      const written = linesOf(event).length;
+      expect(written).toBeLessThanOrEqual(1_000);
+      await timers.advance(1_000);
+      expect(linesOf('events_suppressed')).toEqual([
+        [
+          'audit',
+          'events_suppressed',
+          {
+            issuer: null,
+            subject: null,
+            session: null,
+            address: null,
+            browser: null,
+            reason: 'flood',
+            request_id: null,
+            suppressed_event: event,
+            suppressed: MANY - written,
+          },
+        ],
+      ]);
+    },
+  );
+
+  it('that is over is told when the log is closed', () => {
+    const { bounded, linesOf } = setup();
+    for (let count = 0; count < 51; count += 1) bounded.log('audit', 'bearer_refused');
+    bounded.close();
+    expect(linesOf('events_suppressed')).toHaveLength(1);
+  });
+});
+
+describe('nothing is left out', () => {
+  it.each(
+    Object.entries(AUDIT_RATES)
+      .filter(([, rate]) => rate === 'every')
+      .map(([event]) => event),
+  )('of %s, however many there are', (event) => {
+    const { bounded, linesOf } = setup();
+    for (let count = 0; count < MANY; count += 1) bounded.log('audit', event);
+    expect(linesOf(event)).toHaveLength(MANY);
+  });
+
+  it.each(Object.keys(AUDIT_RATES).filter((event) => /^(?:session|configuration)_/.test(event)))(
+    'of a transition: %s is never bounded',
+    (event) => {
+      expect(AUDIT_RATES).toHaveProperty(event, 'every');
+    },
+  );
+
+  it('of a line that comes with a timer of ours', () => {
+    const { bounded, linesOf } = setup();
+    for (let count = 0; count < MANY; count += 1) bounded.log('warn', 'idp_unreachable');
+    expect(linesOf('idp_unreachable')).toHaveLength(MANY);
+  });
+});

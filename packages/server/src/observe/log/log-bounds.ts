@@ -1,0 +1,96 @@
+/**
+ * Bounds the lines that somebody can cause by asking, so that nobody fills a disk that way.
+ *
+ * @module
+ */
+
+import type { Schedule } from '../../issuer/idp-metadata.ts';
+import { type AuditEventName, createAudit, NO_REQUEST, NOBODY } from '../audit/audit.ts';
+import type { Log } from './log.ts';
+import { EventBudget, type EventRate } from './log-budget.ts';
+
+/** What somebody without any session can cause, by asking. */
+const STRANGERS: EventRate = { burst: 50, perSecond: 10 };
+/** What stands at the beginning of every session; many people may sign in at once. */
+const SIGN_INS: EventRate = { burst: 1_000, perSecond: 100 };
+
+/** How much is written of each event of the audit stream; complete, or it does not compile. */
+export const AUDIT_RATES: Readonly<Record<AuditEventName, EventRate | 'every'>> = {
+  sign_in_started: SIGN_INS,
+  sign_in_failed: STRANGERS,
+  sign_in_refused: SIGN_INS,
+  session_begun: 'every',
+  session_renewing: 'every',
+  session_renewed: 'every',
+  session_ended: 'every',
+  bearer_refused: STRANGERS,
+  backchannel_logout: 'every',
+  backchannel_logout_refused: STRANGERS,
+  configuration_loaded: 'every',
+  configuration_refused: 'every',
+  secret_loaded: 'every',
+  key_ring_loaded: 'every',
+  events_suppressed: 'every',
+  audit_resumed: 'every',
+};
+
+/**
+ * Events of the log that come with requests or sessions, in an outage with each of them. Every other one
+ * comes with a timer of ours, or with what an operator does.
+ */
+export const BOUNDED_EVENTS: readonly string[] = [
+  'backchannel_logout_failed',
+  'gateway.answer_failed',
+  'gateway.failed',
+  'gateway.upstream_failed',
+  'rate_limited',
+  'renewal_failed',
+  'renewal_unverified',
+  'request_failed',
+  'rpc_broken_off',
+  'verdict_undecided',
+];
+
+const RATES: ReadonlyMap<string, EventRate> = new Map([
+  ...BOUNDED_EVENTS.map((event) => [event, STRANGERS] as const),
+  ...Object.entries(AUDIT_RATES).flatMap(([event, rate]) =>
+    rate === 'every' ? [] : [[event, rate] as const],
+  ),
+]);
+
+/** A log whose floods are cut. */
+export interface BoundedLog {
+  readonly log: Log;
+  /** Tells how many lines were left out that have not been told yet. */
+  readonly close: () => void;
+}
+
+/** Puts the bounds in front of a log; once a second it says how many lines of an event were left out. */
+export function boundLog(log: Log, schedule: Schedule): BoundedLog {
+  const audit = createAudit(log);
+  const budget = new EventBudget({
+    schedule,
+    onSuppressed(event, suppressed) {
+      if (!Object.hasOwn(AUDIT_RATES, event)) {
+        log('warn', 'events_suppressed', { suppressed_event: event, suppressed });
+        return;
+      }
+      audit({
+        event: 'events_suppressed',
+        ...NOBODY,
+        session: undefined,
+        ...NO_REQUEST,
+        reason: 'flood',
+        suppressed_event: event,
+        suppressed,
+      });
+    },
+  });
+  return {
+    log(level, event, fields) {
+      const rate = RATES.get(event);
+      if (rate === undefined || budget.take(event, rate)) log(level, event, fields);
+    },
+    close: () => budget.close(),
+  };
+}

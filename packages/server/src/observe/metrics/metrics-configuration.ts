@@ -1,0 +1,69 @@
+/**
+ * Counts reloads of the configuration, by the events that tell of them.
+ *
+ * @module
+ */
+
+import type { LogFields } from '../log/log.ts';
+import { CounterFamily, type Metric, readGauge } from './metrics-family.ts';
+
+/** What the event has as its reason when a process starts: that is no reload. */
+const STARTED = 'started';
+
+/** The counts. */
+export interface ConfigurationCounts {
+  /** To be told of every event of the log. */
+  note(event: string, fields: LogFields | undefined): void;
+  read(): readonly Metric[];
+}
+
+/**
+ * Creates the counts. The process runs, so a configuration is in effect.
+ *
+ * @param now - Epoch milliseconds.
+ */
+export function createConfigurationCounts(now: () => number): ConfigurationCounts {
+  const reloads = new CounterFamily({
+    name: 'sallyport_configuration_reloads_total',
+    help: 'Times a changed configuration was read, by whether it took effect.',
+    labels: ['result'],
+    series: [['applied'], ['refused']],
+  });
+  const applied = reloads.slot('applied');
+  const refused = reloads.slot('refused');
+  let appliedAt = now();
+  let isLastGood = true;
+
+  return {
+    note(event, fields) {
+      if (event === 'configuration_loaded') {
+        if (fields?.['reason'] !== STARTED) reloads.add(applied);
+        appliedAt = now();
+        isLastGood = true;
+      }
+      if (event === 'configuration_refused') {
+        reloads.add(refused);
+        isLastGood = false;
+      }
+    },
+    read: () => [
+      reloads.read(),
+      readGauge(
+        {
+          name: 'sallyport_configuration_reload_successful',
+          help: 'Whether the last attempt to reload the configuration succeeded: 1 or 0.',
+          aggregator: 'min',
+        },
+        [{ value: Number(isLastGood) }],
+      ),
+      readGauge(
+        {
+          name: 'sallyport_configuration_applied_timestamp_seconds',
+          help: 'When a configuration took effect last, in seconds since 1970.',
+          aggregator: 'max',
+        },
+        [{ value: appliedAt / 1_000 }],
+      ),
+    ],
+  };
+}

@@ -1,0 +1,208 @@
+/**
+ * What one process counts and times: everything that is scraped, but for what the runtime tells.
+ *
+ * It outlives a reload: whatever is put in the place of something else goes on counting here.
+ *
+ * @module
+ */
+
+import type { SessionStore } from '../../session/session-store.ts';
+import type { Log, LogLevel } from '../log/log.ts';
+import type { VerdictObserver } from '../verdict-observer.ts';
+import { createConfigurationCounts } from './metrics-configuration.ts';
+import { createEventCounts } from './metrics-events.ts';
+import { CounterFamily, type Metric, readGauge } from './metrics-family.ts';
+import { createIdpCallCounts } from './metrics-idp-calls.ts';
+import { createStoreTimes } from './metrics-store.ts';
+import { createVerdictCounts } from './metrics-verdicts.ts';
+
+/** How things stand in a running server, read when somebody asks. */
+export interface ServerReadings {
+  /** Whether people can sign in. */
+  readonly isReady: boolean;
+  /** Epoch milliseconds from which the key in use seals; `undefined` while no ring was read. */
+  readonly sealsSince: number | undefined;
+  /** Key sets that bearers are verified with; the time of the last good fetch in epoch milliseconds. */
+  readonly issuerKeys: readonly {
+    readonly issuer: string;
+    readonly fetchedAt: number | undefined;
+  }[];
+  /** Verdicts in memory. */
+  readonly remembered: {
+    readonly sessions: Occupancy;
+    readonly tokens: Occupancy;
+  };
+}
+
+/** How much of something bounded is in use. */
+export interface Occupancy {
+  readonly size: number;
+  readonly limit: number;
+}
+
+/** Settings and ports of {@link createMetrics}. */
+export interface MetricsOptions {
+  /** Version of the command. */
+  readonly version: string;
+  readonly nodeVersion: string;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  /** Milliseconds from any start, never set back. */
+  readonly monotonicMs: () => number;
+}
+
+/** The counts and times of a process. */
+export interface Metrics {
+  /** To be told of every verdict. */
+  readonly onVerdict: VerdictObserver;
+  /** The same log, its events counted, whether or not the log writes a line of them. */
+  countEvents(log: Log): Log;
+  /** The same log, its audit lines counted: what of the events comes to be written. */
+  countAuditLines(log: Log): Log;
+  /** The same log, which takes what the audit stream's own file does not, its audit lines counted. */
+  countDivertedAuditLines(log: Log): Log;
+  /**
+   * The same fetch towards identity providers, counted and timed.
+   *
+   * @param metadataUrls - Configured places of metadata documents.
+   */
+  countIdpCalls(fetch: typeof globalThis.fetch, metadataUrls: readonly string[]): typeof fetch;
+  /** The same store, timed. */
+  timeStore(store: SessionStore): SessionStore;
+  /** From now on this server is the one that is read; `undefined` where nothing is authenticated. */
+  follow(readings: (() => ServerReadings) | undefined): void;
+  /** Everything as it stands. */
+  read(): readonly Metric[];
+}
+
+/** Creates them, all 0. */
+export function createMetrics({ version, nodeVersion, now, monotonicMs }: MetricsOptions): Metrics {
+  const verdicts = createVerdictCounts();
+  const events = createEventCounts();
+  const idpCalls = createIdpCallCounts(monotonicMs);
+  const storeTimes = createStoreTimes(monotonicMs);
+  const configuration = createConfigurationCounts(now);
+  const auditLines = plainCounter(
+    'sallyport_audit_lines_total',
+    'Lines of the audit stream, those that went to the log instead of its file included.',
+  );
+  const divertedAuditLines = plainCounter(
+    'sallyport_audit_lines_diverted_total',
+    "Lines that could not be written to the audit stream's file and went to the log.",
+  );
+  let readings: (() => ServerReadings) | undefined;
+
+  return {
+    onVerdict: verdicts.observe,
+    countEvents: (log) =>
+      function counted(level, event, fields) {
+        configuration.note(event, fields);
+        events.note(event, fields);
+        log(level, event, fields);
+      },
+    countAuditLines: (log) => countAuditLevel(log, auditLines),
+    countDivertedAuditLines: (log) => countAuditLevel(log, divertedAuditLines),
+    countIdpCalls: (fetch, metadataUrls) => idpCalls.count(fetch, metadataUrls),
+    timeStore: (store) => storeTimes.measure(store),
+    follow(current) {
+      readings = current;
+    },
+    read: () => [
+      readGauge(
+        {
+          name: 'sallyport_build_info',
+          help: 'Always 1; the labels say what runs.',
+          aggregator: 'first',
+        },
+        [{ labels: { version, node: nodeVersion }, value: 1 }],
+      ),
+      ...verdicts.read(),
+      ...events.read(),
+      ...idpCalls.read(),
+      ...storeTimes.read(),
+      ...configuration.read(),
+      auditLines.read(),
+      divertedAuditLines.read(),
+      ...readGauges(readings?.(), now()),
+    ],
+  };
+}
+
+function plainCounter(name: string, help: string): CounterFamily {
+  return new CounterFamily({ name, help, labels: [], series: [[]] });
+}
+
+function countAuditLevel(log: Log, family: CounterFamily): Log {
+  const slot = family.slot();
+  return (level: LogLevel, event, fields) => {
+    if (level === 'audit') family.add(slot);
+    log(level, event, fields);
+  };
+}
+
+function readGauges(readings: ServerReadings | undefined, now: number): readonly Metric[] {
+  const age = (since: number | undefined) =>
+    since === undefined ? undefined : Math.max(0, now - since) / 1_000;
+  const { sessions, tokens } = readings?.remembered ?? {};
+  return [
+    readGauge(
+      {
+        name: 'sallyport_ready',
+        help: 'Whether people can sign in: 1 or 0; of several processes the worst.',
+        aggregator: 'min',
+      },
+      [{ value: readings === undefined ? undefined : Number(readings.isReady) }],
+    ),
+    readGauge(
+      {
+        name: 'sallyport_sealing_key_age_seconds',
+        help: 'Age of the key that seals sessions, since it began to.',
+        aggregator: 'max',
+      },
+      [{ value: age(readings?.sealsSince) }],
+    ),
+    readGauge(
+      {
+        name: 'sallyport_issuer_keys_age_seconds',
+        help: "Age of an issuer's key set, since it was last fetched.",
+        aggregator: 'max',
+      },
+      (readings?.issuerKeys ?? []).map(({ issuer, fetchedAt }) => ({
+        labels: { issuer },
+        value: age(fetchedAt),
+      })),
+    ),
+    readGauge(
+      {
+        name: 'sallyport_remembered_sessions',
+        help: 'Sessions whose verdict is kept in memory.',
+        aggregator: 'sum',
+      },
+      [{ value: sessions?.size }],
+    ),
+    readGauge(
+      {
+        name: 'sallyport_remembered_sessions_limit',
+        help: 'Most sessions whose verdict is kept in memory.',
+        aggregator: 'sum',
+      },
+      [{ value: sessions?.limit }],
+    ),
+    readGauge(
+      {
+        name: 'sallyport_remembered_tokens',
+        help: 'Bearer tokens whose verdict is kept in memory.',
+        aggregator: 'sum',
+      },
+      [{ value: tokens?.size }],
+    ),
+    readGauge(
+      {
+        name: 'sallyport_remembered_tokens_limit',
+        help: 'Most bearer tokens whose verdict is kept in memory.',
+        aggregator: 'sum',
+      },
+      [{ value: tokens?.limit }],
+    ),
+  ];
+}

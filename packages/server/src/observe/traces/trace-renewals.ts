@@ -1,0 +1,28 @@
+/**
+ * A trace of its own for each renewal that a traced request has begun.
+ *
+ * @module
+ */
+
+import type { RenewalOutcome } from '../../session/renewal/renewal.ts';
+import { errorType, type Tracer } from './tracer.ts';
+
+/**
+ * Does a renewal, which belongs to no request: the one that began it is linked, does not wait for it as a
+ * rule, and others may.
+ *
+ * @param tracer - Absent where nothing is traced.
+ */
+export function traceRenewal(
+  renew: () => Promise<RenewalOutcome>,
+  tracer: Tracer | undefined,
+): Promise<RenewalOutcome> {
+  if (tracer === undefined) return renew();
+  return tracer.apart({ name: 'session renewal', attributes: {} }, async (span) => {
+    const outcome = await renew();
+    span?.set({ 'sallyport.outcome': outcome.kind });
+    if (outcome.kind === 'postponed' && outcome.cause !== undefined)
+      span?.fail(errorType(outcome.cause));
+    return outcome;
+  });
+}

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import type { SessionStore } from '../../session/session-store.ts';
+import { RecordingTracer } from '../../testing/recording-tracer.ts';
+import { traceStore } from './trace-store.ts';
+
+/** A store that answers every call with how it was called. */
+function createEcho(): SessionStore {
+  return new Proxy({} as SessionStore, {
+    get: (_, name) =>
+      name === 'revocations' || name === 'close'
+        ? (...call: unknown[]) => [name, ...call]
+        : (...call: unknown[]) => Promise.resolve([name, ...call]),
+  });
+}
+
+/** What a call could hold that nobody may read. */
+const CALL = [281_474_976_710_655, 'canary-holder', 3, 4];
+
+describe('traceStore', () => {
+  it('without a tracer is the very same store: off costs nothing', () => {
+    const store = createEcho();
+    expect(traceStore(store, 'sqlite', undefined)).toBe(store);
+  });
+
+  const operations = Object.keys(traceStore(createEcho(), 'sqlite', new RecordingTracer())).filter(
+    (name) => name !== 'revocations' && name !== 'close',
+  );
+
+  it.each(operations)('puts a span around %s, and changes nothing of it', async (name) => {
+    const tracer = new RecordingTracer();
+    const store = traceStore(createEcho(), 'redis', tracer);
+    const operation = store[name as keyof SessionStore] as unknown as (
+      ...call: readonly unknown[]
+    ) => Promise<readonly unknown[]>;
+    const [called, ...received] = await operation(...CALL);
+    expect(called).toBe(name);
+    expect(received).toEqual(CALL.slice(0, received.length));
+    expect(received.length).toBeGreaterThan(0);
+    expect(tracer.spans).toHaveLength(1);
+    expect(tracer.spans[0]).toMatchObject({ kind: 'call', name: `session_store ${name}` });
+    expect(tracer.spans[0]?.attributes).toEqual({
+      'db.system.name': 'redis',
+      'db.operation.name': name,
+    });
+  });
+
+  it('leaves alone what is asked in memory', () => {
+    const tracer = new RecordingTracer();
+    const store = traceStore(createEcho(), 'sqlite', tracer);
+    expect([store.revocations(), store.close()]).toEqual([['revocations'], ['close']]);
+    expect(tracer.spans).toEqual([]);
+  });
+});

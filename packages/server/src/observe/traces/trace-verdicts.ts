@@ -1,0 +1,29 @@
+/**
+ * Says in the span of a request what was decided about it.
+ *
+ * @module
+ */
+
+import type { VerdictObserver } from '../verdict-observer.ts';
+import type { Tracer } from './tracer.ts';
+
+/**
+ * Creates the observer. It says the door, the outcome and the reason, never who somebody is.
+ *
+ * Undecided fails the span, also where the answer's status does not show it, as in gRPC.
+ *
+ * @param tracer - Absent where nothing is traced: then there is no observer either.
+ */
+export function traceVerdicts(tracer: Tracer | undefined): VerdictObserver | undefined {
+  if (tracer === undefined) return undefined;
+  return (door, verdict) => {
+    const span = tracer.current();
+    if (span === undefined) return;
+    span.set({
+      'sallyport.door': door,
+      'sallyport.outcome': verdict.outcome,
+      ...(verdict.outcome === 'admitted' ? {} : { 'sallyport.reason': verdict.reason }),
+    });
+    if (verdict.outcome === 'undecided') span.fail(verdict.reason);
+  };
+}
