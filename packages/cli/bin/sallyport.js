@@ -8,20 +8,22 @@ if (major < 24 || (major === 24 && minor < 11)) {
   process.exit(1);
 }
 
-const [{ enableCompileCache }, fs, { homedir }, { isAbsolute, join }, { setFlagsFromString }] =
-  await Promise.all([
-    import('node:module'),
-    import('node:fs'),
-    import('node:os'),
-    import('node:path'),
-    import('node:v8'),
-  ]);
+if (process.argv[2] === 'serve') beSmall();
+
+const [{ enableCompileCache }, fs, { homedir }, { isAbsolute, join }] = await Promise.all([
+  import('node:module'),
+  import('node:fs'),
+  import('node:os'),
+  import('node:path'),
+]);
 
 // Compiled code is kept: a command that only prints a kept token spends most of its time on loading.
 // Where there is no folder that this user alone can write to, nothing is lost but time.
 const compiled = prepareCompiledFolder();
 if (compiled !== undefined) enableCompileCache(compiled);
-if (process.argv[2] === 'serve') keepSmall(compiled);
+// Threads of a process that serves compile what they load by themselves, unless the environment names the folder.
+if (process.argv[2] === 'serve' && compiled !== undefined)
+  process.env.NODE_COMPILE_CACHE ??= compiled;
 
 const source = new URL('../src/main.ts', import.meta.url);
 if (fs.existsSync(source)) {
@@ -37,15 +39,17 @@ if (fs.existsSync(source)) {
 }
 
 /**
- * Keeps a process that serves small; to be called before anything is loaded. It makes short-lived objects
- * alone, so that a young generation that grows with the load takes 20 MB more and saves no time. Its threads
- * compile what they load by themselves, unless the environment names the folder.
- *
- * @param {string | undefined} compiled
+ * Becomes a process that stays small while it serves, under the same process id. What serves makes
+ * short-lived objects alone: a young generation and memory arenas that grow with the load take tens of
+ * megabytes and save no time. Both can only be said when a process starts. Does nothing where somebody has
+ * said something else, in a worker (its primary has passed it on), or on a system that cannot do it.
  */
-function keepSmall(compiled) {
-  setFlagsFromString('--semi-space-growth-factor=1');
-  if (compiled !== undefined) process.env.NODE_COMPILE_CACHE ??= compiled;
+function beSmall() {
+  const { execArgv, env } = process;
+  const isSaid = `${execArgv.join(' ')} ${env.NODE_OPTIONS ?? ''}`.includes('semi-space-size');
+  if (isSaid || env.NODE_UNIQUE_ID !== undefined || process.execve === undefined) return;
+  const args = ['--max-semi-space-size=4', ...execArgv, ...process.argv.slice(1)];
+  process.execve(process.execPath, [process.execPath, ...args], { MALLOC_ARENA_MAX: '2', ...env });
 }
 
 /**
