@@ -7,7 +7,7 @@
 import type { BenchCase } from './bench-case.ts';
 import { BEARER } from './cases/bearer.ts';
 import { BEARER_COLD } from './cases/bearer-cold.ts';
-import { COLD, COLD_REDIS } from './cases/cold.ts';
+import { COLD_LOCAL, COLD_REDIS } from './cases/cold.ts';
 import { GATEWAY } from './cases/gateway.ts';
 import { ME } from './cases/me.ts';
 import { METADATA } from './cases/metadata.ts';
@@ -22,6 +22,6 @@ import { WORKERS } from './cases/workers.ts';
 /** All cases. */
 export const CASES: readonly BenchCase[] = [
   ...[ME, REDIS, BEARER, REFUSED, REFUSED_COOKIE],
-  ...[COLD, COLD_REDIS, BEARER_COLD, MIX],
+  ...[COLD_LOCAL, COLD_REDIS, BEARER_COLD, MIX],
   ...[NGINX, GATEWAY, WORKERS, METADATA, START, TOKEN_COMMAND],
 ];

@@ -43,6 +43,7 @@ export interface Sallyport {
   /** Of `/me`. */
   readonly url: string;
   readonly origin: string;
+  readonly metricsUrl: string;
   /** Cookie headers of the sessions that stood before it started. */
   readonly cookies: readonly string[];
   readonly pids: () => readonly number[];
@@ -76,6 +77,7 @@ export async function startSallyport(ends: Ends, options: SallyportOptions): Pro
   ends.add(() => folder.remove());
   const configFile = join(folder.path, 'sallyport.yaml');
   const metricsPort = await freePort();
+  const metricsUrl = `http://127.0.0.1:${metricsPort}/metrics`;
   writeFileSync(configFile, configurationOf(options, metricsPort));
   const secretFile = join(folder.path, 'oidc_client_secret');
   writeFileSync(secretFile, 'bench', { mode: 0o600 });
@@ -99,7 +101,7 @@ export async function startSallyport(ends: Ends, options: SallyportOptions): Pro
     const running = startPinned(ends, options.cores ?? SERVER_CORE, command, { env });
     const origin = await waitForLine(running, /^ready (\S+)/m);
     const readyMs = performance.now() - startedAt;
-    const metrics = await exchange(`http://127.0.0.1:${metricsPort}/metrics`);
+    const metrics = await exchange(metricsUrl);
     if (metrics.status !== 200) throw new Error(`metrics are answered with ${metrics.status}`);
     return { running, origin, readyMs };
   };
@@ -115,6 +117,7 @@ export async function startSallyport(ends: Ends, options: SallyportOptions): Pro
     get readyMs() {
       return server.readyMs;
     },
+    metricsUrl,
     cookies,
     pids: () => [server.running.pid],
     async restart() {

@@ -48,7 +48,7 @@ function beSmall() {
   const { execArgv, env } = process;
   const isSaid = `${execArgv.join(' ')} ${env.NODE_OPTIONS ?? ''}`.includes('semi-space-size');
   if (isSaid || env.NODE_UNIQUE_ID !== undefined || process.execve === undefined) return;
-  const args = ['--max-semi-space-size=4', ...execArgv, ...process.argv.slice(1)];
+  const args = ['--max-semi-space-size=2', ...execArgv, ...process.argv.slice(1)];
   process.execve(process.execPath, [process.execPath, ...args], { MALLOC_ARENA_MAX: '2', ...env });
 }
 
