@@ -40,15 +40,18 @@ if (fs.existsSync(source)) {
 
 /**
  * Becomes a process that stays small while it serves, under the same process id. What serves makes
- * short-lived objects alone: a young generation and memory arenas that grow with the load take tens of
- * megabytes and save no time. Both can only be said when a process starts. Does nothing where somebody has
- * said something else, in a worker (its primary has passed it on), or on a system that cannot do it.
+ * short-lived objects: a young generation and memory arenas that grow with the load take tens of megabytes
+ * and save no time, and a compiler that has seen the first sessions being remembered would make room for
+ * all later ones among what lives long. All of that can only be said when a process starts. Does nothing
+ * where somebody has said something else, in a worker (its primary has passed it on), or on a system that
+ * cannot do it.
  */
 function beSmall() {
   const { execArgv, env } = process;
   const isSaid = `${execArgv.join(' ')} ${env.NODE_OPTIONS ?? ''}`.includes('semi-space-size');
   if (isSaid || env.NODE_UNIQUE_ID !== undefined || process.execve === undefined) return;
-  const args = ['--max-semi-space-size=2', ...execArgv, ...process.argv.slice(1)];
+  const small = ['--max-semi-space-size=2', '--no-allocation-site-pretenuring'];
+  const args = [...small, ...execArgv, ...process.argv.slice(1)];
   process.execve(process.execPath, [process.execPath, ...args], { MALLOC_ARENA_MAX: '2', ...env });
 }
 
