@@ -98,6 +98,24 @@ describe('The port of the metrics', () => {
     }
     folder.remove();
   });
+
+  it('keeps no process that could not start: the public port taken, it ends and says so', async () => {
+    const folder = temporaryFolder();
+    const secretFile = join(folder.path, 'secret');
+    writeFileSync(secretFile, WEB_CLIENT_SECRET, { mode: 0o600 });
+    const { code, stdout, stderr } = await run(['serve', '--port', String(port)], {
+      PUBLIC_URL: 'http://localhost:1',
+      OIDC_BASE_URL: service.idp.issuer,
+      OIDC_CLIENT_ID: WEB_CLIENT_ID,
+      CLI_CLIENT_ID: 'cli-client',
+      OIDC_CLIENT_SECRET_FILE: secretFile,
+      SALLYPORT_STATE_DIRECTORY: folder.path,
+      SALLYPORT_METRICS_PORT: String(await freePort()),
+    });
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toContain(`SP_PORT_IN_USE (127.0.0.1:${port})`);
+    folder.remove();
+  });
 });
 
 describe('Without a port for metrics', () => {

@@ -43,16 +43,24 @@ if (fs.existsSync(source)) {
  * short-lived objects: a young generation and memory arenas that grow with the load take tens of megabytes
  * and save no time, and a compiler that has seen the first sessions being remembered would make room for
  * all later ones among what lives long. All of that can only be said when a process starts. Does nothing
- * where somebody has said something else, in a worker (its primary has passed it on), or on a system that
- * cannot do it.
+ * where somebody has said something else, in a worker (its primary has passed it on), or where it cannot be
+ * done.
  */
 function beSmall() {
   const { execArgv, env } = process;
   const isSaid = `${execArgv.join(' ')} ${env.NODE_OPTIONS ?? ''}`.includes('semi-space-size');
-  if (isSaid || env.NODE_UNIQUE_ID !== undefined || process.execve === undefined) return;
+  // A channel to the process that started this one would not survive.
+  if (isSaid || process.send !== undefined || process.platform === 'win32') return;
   const small = ['--max-semi-space-size=2', '--no-allocation-site-pretenuring'];
   const args = [...small, ...execArgv, ...process.argv.slice(1)];
-  process.execve(process.execPath, [process.execPath, ...args], { MALLOC_ARENA_MAX: '2', ...env });
+  try {
+    process.execve(process.execPath, [process.execPath, ...args], {
+      MALLOC_ARENA_MAX: '1',
+      ...env,
+    });
+  } catch {
+    // Forbidden here, or not there: it only takes more memory.
+  }
 }
 
 /**

@@ -58,6 +58,7 @@ describe('listChanges', () => {
     ['observe.logLevel', { observe: { logLevel: 'warn' } }],
     ['server.security.useAuth', { server: { security: { useAuth: false } } }],
     ['server.workers', { server: { workers: 'auto' } }],
+    ['session.keyRingFile', { session: { keyRingFile: './other.json' } }],
     ['session.redis.addresses', { session: { redis: { addresses: ['r:1'] } } }],
     ['stateDirectory', { stateDirectory: './other' }],
   ])('%s is opened once: a change of it needs a restart', (key, file) => {
@@ -66,7 +67,7 @@ describe('listChanges', () => {
 
   it.each([
     ['server.drainDelay', { server: { drainDelay: '5s' } }],
-    ['session.keyRingFile', { session: { keyRingFile: './other.json' } }],
+    ['session.idleTimeout', { session: { idleTimeout: '1h' } }],
     ['auth.userAuth.openId.scopes', { auth: { userAuth: { openId: { scopes: ['openid'] } } } }],
     ['redirectOrigins', { redirectOrigins: ['https://other.example.com'] }],
   ])('%s is taken over without one', (key, file) => {

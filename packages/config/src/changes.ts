@@ -18,14 +18,15 @@ export interface ConfigChanges {
 }
 
 /**
- * What a process opens once: the port, the store with its sessions, the processes themselves, and where
- * it tells of what it does. Each is a key, or a block with all its keys.
+ * What a process opens once: the port, the store with its sessions and their keys, the processes themselves,
+ * and where it tells of what it does. Each is a key, or a block with all its keys.
  */
 const OPENED_ONCE: readonly string[] = [
   'listen',
   'observe',
   'server.security.useAuth',
   'server.workers',
+  'session.keyRingFile',
   'session.redis',
   'session.store',
   'stateDirectory',

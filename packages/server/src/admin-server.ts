@@ -33,7 +33,7 @@ import {
   observeCheck,
   type VerdictObserver,
 } from './observe/verdict-observer.ts';
-import { Readiness, type WaitingFor, watchParts } from './readiness.ts';
+import { Readiness, type WaitingFor } from './readiness.ts';
 import { createRouter } from './router.ts';
 import { KeyRing, type KeyRingSource } from './session/key-ring.ts';
 import { RenewalBudget } from './session/renewal/renewal-budget.ts';
@@ -126,8 +126,9 @@ export interface AdminServer {
   /** What these parts wait for, whatever the process does. */
   readonly waitingFor: WaitingFor;
   /**
-   * Whether what the IdPs have to tell is known, by its name: `identity_provider`, `keys <issuer>` for each
-   * whose bearer tokens are accepted, `metadata <issuer>` for what clients are told.
+   * Whether what decisions need is known, by its name: `key_ring` for the keys of cookies, read now if they
+   * were not yet; of what the IdPs have to tell `identity_provider`, `keys <issuer>` for each whose bearer
+   * tokens are accepted, `metadata <issuer>` for what clients are told.
    */
   knowledge(): ReadonlyMap<string, boolean>;
   /** How things stand; for metrics. */
@@ -253,11 +254,12 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
     verdictCache: createVerdictCache(options.verdictCacheMs ?? 0, now),
   });
   const checkAtGateway = checkAt('gateway');
-  const waitingFor = watchParts({
+  const readiness = options.readiness ?? new Readiness();
+  const waitingFor = readiness.watch({
     isIdpKnown: () => relyingParty.isReady(),
     askStore: () => store.endReason(NO_SESSION),
   });
-  const readiness = options.readiness ?? followed(waitingFor);
+  if (options.readiness === undefined) readiness.follow(waitingFor);
   const router = createRouter({
     signIn: {
       redirects: {
@@ -339,6 +341,7 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
     knowledge: () =>
       new Map([
         ['identity_provider', relyingParty.isReady()],
+        ['key_ring', ring.isKnown()],
         ...[...bearer.issuers()].map(([issuer, hasKeys]) => [`keys ${issuer}`, hasKeys] as const),
         ...[options.metadata.authorizationServer, options.metadata.signInServer].map(
           ({ issuer, current }) => [`metadata ${issuer}`, current !== undefined] as const,
@@ -388,12 +391,6 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
       return 0;
     }
   }
-}
-
-function followed(parts: WaitingFor): Readiness {
-  const readiness = new Readiness();
-  readiness.follow(parts);
-  return readiness;
 }
 
 function random(): number {

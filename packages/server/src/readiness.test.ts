@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { Readiness, watchParts } from './readiness.ts';
+import { Readiness } from './readiness.ts';
 
-function parts() {
+function parts(readiness = new Readiness()) {
   const state = { isIdpKnown: false, isStoreThere: false, asked: 0 };
-  const waitingFor = watchParts({
+  const waitingFor = readiness.watch({
     isIdpKnown: () => state.isIdpKnown,
     askStore: async () => {
       state.asked += 1;
@@ -30,6 +30,28 @@ describe('The parts', () => {
     state.isStoreThere = false;
     expect(await waitingFor()).toEqual(['identity_provider']);
     expect(state.asked).toBe(1);
+  });
+});
+
+describe('Parts that take the place of others', () => {
+  it('do not miss a store that has answered those, and is away now', async () => {
+    const readiness = new Readiness();
+    const before = parts(readiness);
+    before.state.isStoreThere = true;
+    await before.waitingFor();
+    const after = parts(readiness);
+    expect(await after.waitingFor()).toEqual(['identity_provider']);
+    expect(after.state.asked).toBe(0);
+  });
+
+  it('miss one that has answered nobody, and so do those of another process', async () => {
+    const readiness = new Readiness();
+    await parts(readiness).waitingFor();
+    const after = parts(readiness);
+    expect(await after.waitingFor()).toEqual(['identity_provider', 'session_store']);
+    after.state.isStoreThere = true;
+    await after.waitingFor();
+    expect(await parts().waitingFor()).toEqual(['identity_provider', 'session_store']);
   });
 });
 

@@ -16,37 +16,11 @@ export type WaitedFor =
 /** Tells what is missing; empty when the service is ready. Never rejects. */
 export type WaitingFor = () => Promise<readonly WaitedFor[]>;
 
-/** What {@link watchParts} asks. */
+/** What {@link Readiness.watch} asks. */
 export interface WatchedParts {
   readonly isIdpKnown: () => boolean;
   /** Asks the store anything. Rejects when it is away, which it tells the log itself. */
   readonly askStore: () => Promise<unknown>;
-}
-
-/**
- * Tells whether the IdP is known, and whether the store has answered at least once: when it is away later
- * sessions are undecided, which is no reason to turn away everything else.
- */
-export function watchParts({ isIdpKnown, askStore }: WatchedParts): WaitingFor {
-  let hasStoreAnswered = false;
-
-  return async () => {
-    const isStoreKnown = hasStoreAnswered || (await asked());
-    return [
-      ...(isIdpKnown() ? [] : (['identity_provider'] as const)),
-      ...(isStoreKnown ? [] : (['session_store'] as const)),
-    ];
-  };
-
-  async function asked(): Promise<boolean> {
-    try {
-      await askStore();
-      hasStoreAnswered = true;
-    } catch {
-      // The answer is that it is missing.
-    }
-    return hasStoreAnswered;
-  }
 }
 
 /**
@@ -57,10 +31,26 @@ export class Readiness {
   readonly #stopping = new AbortController();
   #parts: WaitingFor = async () => [];
   #isDraining = false;
+  #hasStoreAnswered = false;
 
   /** Aborts when the listener begins to close: ends calls that would go on for ever. */
   get stopping(): AbortSignal {
     return this.#stopping.signal;
+  }
+
+  /**
+   * Tells of some parts whether the IdP is known, and whether the store has answered at least once, these
+   * parts or others of the process: when it is away later sessions are undecided, which is no reason to turn
+   * away everything else. Does not follow them yet.
+   */
+  watch({ isIdpKnown, askStore }: WatchedParts): WaitingFor {
+    return async () => {
+      this.#hasStoreAnswered ||= await hasAnswered(askStore);
+      return [
+        ...(isIdpKnown() ? [] : (['identity_provider'] as const)),
+        ...(this.#hasStoreAnswered ? [] : (['session_store'] as const)),
+      ];
+    };
   }
 
   /** From now on these parts are asked. */
@@ -82,5 +72,15 @@ export class Readiness {
   /** Ends what listens to {@link stopping}. */
   stop(): void {
     this.#stopping.abort();
+  }
+}
+
+async function hasAnswered(askStore: WatchedParts['askStore']): Promise<boolean> {
+  try {
+    await askStore();
+    return true;
+  } catch {
+    // The answer is that it is missing.
+    return false;
   }
 }

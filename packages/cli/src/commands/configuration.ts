@@ -13,6 +13,7 @@ import {
   loadConfig,
 } from '@sallyport/config';
 import { accept, type Result, refuse } from '@sallyport/protocol';
+import { describeFile } from '../serve/watch-file.ts';
 import type { Stdio } from '../stdio.ts';
 
 /** Options every command with a configuration has. */
@@ -58,6 +59,8 @@ function readSources(
 export interface ConfigurationReader {
   /** Path of the configuration file, when there is one. */
   readonly file: string | undefined;
+  /** How that file looked before anything was read, as `describeFile` says. */
+  readonly known: string | undefined;
   /** Reads and checks all of it. The environment is the one the process was started with. */
   readonly read: () => Result<
     { readonly loaded: LoadedConfig; readonly sources: ConfigSources },
@@ -72,6 +75,7 @@ export function createConfigurationReader(
 ): ConfigurationReader {
   return {
     file: options.config,
+    known: options.config === undefined ? undefined : describeFile(options.config),
     read() {
       const sources = readSources(options, environment);
       if (!sources.ok) return sources;

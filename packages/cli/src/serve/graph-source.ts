@@ -6,6 +6,7 @@
 
 import type { Config } from '@sallyport/config';
 import {
+  type AdminServer,
   createDisabledServer,
   type Readiness,
   type SharedSessionStore,
@@ -22,7 +23,7 @@ export interface GraphSource {
   /**
    * Makes one. It begins to ask the IdPs at once.
    *
-   * @param secrets - Closed with it. Absent while `useAuth` is false, which does not change.
+   * @param secrets - Closed with it, also when it cannot be made. Absent while `useAuth` is false, which does not change.
    */
   create(config: Config, secrets: ServerSecrets | undefined): Graph;
   /** Closes the store; to be called after the last graph's own close. */
@@ -63,14 +64,15 @@ function createGraph(
     readonly ports: Ports;
   },
 ): Graph {
-  const admin = createAdmin(
-    config,
-    store.open(),
-    secrets.webClient,
-    ports,
-    secrets.introspection,
-    readiness,
-  );
+  const view = store.open();
+  let admin: AdminServer;
+  try {
+    admin = createAdmin(config, view, secrets.webClient, ports, secrets.introspection, readiness);
+  } catch (cause) {
+    view.close();
+    secrets.close();
+    throw cause;
+  }
   return {
     ...admin,
     async close() {

@@ -54,6 +54,25 @@ describe('Of several jobs', () => {
     expect(names()).toEqual(['a']);
   });
 
+  it('one that is dropped while it waits says so, one that has begun does not', async () => {
+    const { begun, job, names } = jobs();
+    const queue = createLatestJob();
+    const dropped: string[] = [];
+    for (const name of ['a', 'b', 'c']) queue.run(job(name), () => dropped.push(name));
+    expect(dropped).toEqual(['b']);
+    begun[0]?.end();
+    await turn();
+    queue.run(job('d'), () => dropped.push('d'));
+    const closed = queue.close();
+    expect(dropped).toEqual(['b', 'd']);
+    begun[1]?.end();
+    await closed;
+    expect([names(), dropped]).toEqual([
+      ['a', 'c'],
+      ['b', 'd'],
+    ]);
+  });
+
   it('the close of an idle queue waits for nothing', async () => {
     await createLatestJob().close();
   });

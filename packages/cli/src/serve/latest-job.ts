@@ -9,37 +9,48 @@ export type Job = (signal: AbortSignal) => Promise<void>;
 
 /** Runs jobs, one at a time. */
 export interface LatestJob {
-  /** Runs a job when the one under way has ended, which is told to; one that still waits is dropped. */
-  run(job: Job): void;
+  /**
+   * Runs a job when the one under way has ended, which is told to; one that still waits is dropped.
+   *
+   * @param onDropped - Called when this one is dropped, by a newer one or by the close.
+   */
+  run(job: Job, onDropped?: () => void): void;
   /** Takes no further job, and resolves when the one under way has ended. */
   close(): Promise<void>;
 }
 
 /** Creates the queue of one. */
 export function createLatestJob(): LatestJob {
-  let waiting: Job | undefined;
+  let waiting: { readonly job: Job; readonly onDropped: (() => void) | undefined } | undefined;
   let running: Promise<void> | undefined;
   let underWay = new AbortController();
   let isClosed = false;
 
   return {
-    run(job) {
+    run(job, onDropped) {
       if (isClosed) return;
-      waiting = job;
+      drop();
+      waiting = { job, onDropped };
       underWay.abort();
       running ??= runAll();
     },
     async close() {
       isClosed = true;
-      waiting = undefined;
+      drop();
       underWay.abort();
       await running;
     },
   };
 
+  function drop(): void {
+    const dropped = waiting;
+    waiting = undefined;
+    dropped?.onDropped?.();
+  }
+
   async function runAll(): Promise<void> {
     while (waiting !== undefined) {
-      const job = waiting;
+      const { job } = waiting;
       waiting = undefined;
       underWay = new AbortController();
       await job(underWay.signal);

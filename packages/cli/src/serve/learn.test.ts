@@ -5,7 +5,7 @@ import { learn } from './learn.ts';
 function begin() {
   const state = {
     waitingFor: ['identity_provider'] as readonly WaitedFor[],
-    knowledge: { identity_provider: false, 'keys https://other': false },
+    knowledge: { identity_provider: false, key_ring: true, 'keys https://other': false },
   };
   const unwanted = new AbortController();
   let outcome: unknown;
@@ -46,7 +46,7 @@ describe('A worker that takes the place of another', () => {
     const { state, pass } = begin();
     expect(await pass(2_000)).toBeUndefined();
     state.waitingFor = [];
-    state.knowledge = { identity_provider: true, 'keys https://other': true };
+    state.knowledge = { identity_provider: true, key_ring: true, 'keys https://other': true };
     expect(await pass(100)).toBe('learned');
   });
 
@@ -56,6 +56,25 @@ describe('A worker that takes the place of another', () => {
     state.knowledge.identity_provider = true;
     expect(await pass(4_900)).toBeUndefined();
     expect(await pass(200)).toBe('learned');
+  });
+
+  it('waits for the keys of the cookies as long as it may: without them each cookie is undecided', async () => {
+    const { state, pass } = begin();
+    state.waitingFor = [];
+    state.knowledge = { identity_provider: true, key_ring: false, 'keys https://other': true };
+    expect(await pass(20_000)).toBeUndefined();
+    state.knowledge.key_ring = true;
+    expect(await pass(100)).toBe('learned');
+  });
+
+  it('gives up without them after its time, and says so', async () => {
+    const { state, pass } = begin();
+    state.waitingFor = ['identity_provider'];
+    state.knowledge.key_ring = false;
+    expect(await pass(30_100)).toMatchObject({
+      code: 'SP_NOT_READY',
+      message: expect.stringContaining('still waits for identity_provider and key_ring'),
+    });
   });
 
   it('gives up after its time, and says what it waits for', async () => {

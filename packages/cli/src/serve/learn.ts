@@ -13,8 +13,8 @@ const LOOK_EVERY_MS = 50;
 const FURTHER_MS = 5_000;
 
 /**
- * Resolves when a graph is ready and knows what the IdPs have to tell. A further issuer that stays silent
- * does not keep it: its tokens are undecided, here as elsewhere.
+ * Resolves when a graph is ready, has the keys of cookies and knows what the IdPs have to tell. A further
+ * issuer that stays silent does not keep it: its tokens are undecided, here as elsewhere.
  *
  * @throws {SallyportError} `SP_NOT_READY` when it is not ready in time, or not wanted any more.
  */
@@ -24,8 +24,10 @@ export async function learn(
   { schedule, signal }: { readonly schedule: Schedule; readonly signal: AbortSignal | undefined },
 ): Promise<void> {
   for (let waitedMs = 0; ; waitedMs += LOOK_EVERY_MS) {
-    const waitingFor = await graph.waitingFor();
-    const isComplete = [...graph.knowledge().values()].every((isKnown) => isKnown);
+    const ready = await graph.waitingFor();
+    const knowledge = graph.knowledge();
+    const waitingFor = knowledge.get('key_ring') === false ? [...ready, 'key_ring'] : ready;
+    const isComplete = [...knowledge.values()].every((isKnown) => isKnown);
     if (waitingFor.length === 0 && (isComplete || waitedMs >= FURTHER_MS)) return;
     if (signal?.aborted === true || waitedMs >= withinMs) {
       throw new SallyportError('SP_NOT_READY', {

@@ -34,6 +34,9 @@ export type ToWorker =
  */
 export type FromWorker = { readonly kind: 'asking' } | WorkerReport | MetricsSaid;
 
+/** A question or its answer that was lost would leave a process that does nothing. */
+const ASK_EVERY_MS = 1_000;
+
 /** The channel. */
 export interface PrimaryChannel {
   readonly assignment: Promise<Assignment>;
@@ -59,6 +62,8 @@ export function openPrimaryChannel(): PrimaryChannel {
     if (message.kind === 'stop') stopped.resolve(message);
     else if (message.kind === 'assignment') assigned.resolve(message);
   });
+  const asking = setInterval(() => void say({ kind: 'asking' }), ASK_EVERY_MS);
+  void assigned.promise.then(() => clearInterval(asking));
   void say({ kind: 'asking' });
   return {
     assignment: assigned.promise,

@@ -1,14 +1,17 @@
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { takeLifeSignals } from './reload-triggers.ts';
+import { describeFile } from './watch-file.ts';
 
 /** Signals as the process hears them, without any being sent. */
 function begin() {
   const signals = takeLifeSignals();
   const done: string[] = [];
   const timers: (() => void)[] = [];
-  const connect = (file?: string) =>
+  const connect = (file?: string, known?: string) =>
     signals.connect({
       file,
+      known,
       schedule: (_, callback) => {
         timers.push(callback);
         return () => timers.splice(timers.indexOf(callback), 1);
@@ -46,6 +49,16 @@ describe('A signal', () => {
     hear('SIGHUP');
     hear('SIGUSR2');
     expect([done, timers]).toEqual([[], []]);
+  });
+
+  it.each([
+    ['another file than the one that was read first', 'as it was', ['file_changed']],
+    ['the one that was read first', describeFile(fileURLToPath(import.meta.url)), []],
+  ])('%s is told as such once it is watched', (_, known, told) => {
+    const { done, timers, connect } = begin();
+    connect(fileURLToPath(import.meta.url), known);
+    for (let second = 0; second < 3; second += 1) timers.shift()?.();
+    expect(done).toEqual(told);
   });
 
   it('without a configuration file nothing is watched', () => {

@@ -12,6 +12,8 @@ import { watchFile } from './watch-file.ts';
 export interface Triggered {
   /** The configuration file, when there is one. */
   readonly file: string | undefined;
+  /** How the file looked before it was read first, as `describeFile` says. */
+  readonly known: string | undefined;
   readonly schedule: Schedule;
   readonly reload: (reason: ReloadReason) => void;
   /** Somebody wants fresh processes, with the configuration in effect. */
@@ -33,13 +35,13 @@ export function takeLifeSignals(): LifeSignals {
   let handle = (signal: NodeJS.Signals): void => void early.add(signal);
   for (const signal of ['SIGHUP', 'SIGUSR2'] as const) process.on(signal, () => handle(signal));
   return {
-    connect({ file, schedule, reload, restart }) {
+    connect({ file, known, schedule, reload, restart }) {
       handle = (signal) => (signal === 'SIGHUP' ? reload('signal') : restart());
       for (const signal of early) handle(signal);
       const stopWatching =
         file === undefined
           ? ignore
-          : watchFile({ path: file, schedule, onChange: () => reload('file_changed') });
+          : watchFile({ path: file, known, schedule, onChange: () => reload('file_changed') });
       return () => {
         stopWatching();
         handle = ignore;

@@ -12,19 +12,25 @@ const ENV = {
 const FIRST = 'access: {groups: [core]}';
 const SECOND = 'access: {groups: [ops]}';
 const BAD = 'access: {groups: 7}';
+const WARNED = 'auth: {userAuth: {cookieSetting: {sameSitePolicy: DefaultMode}}}';
 
 const load = (text: string) =>
   loadConfig({ file: { path: 'core.yaml', text }, env: ENV, flags: {} }, 'serve');
 
-function begin(text = FIRST) {
-  const state = { text };
+/** With `restore`, several workers are rolled. */
+function begin({ isRolling = false } = {}) {
+  const state = { text: FIRST };
   const outcomes: ReloadOutcome[] = [];
   const applied: {
     readonly loaded: LoadedConfig;
     readonly signal: AbortSignal;
     readonly end: PromiseWithResolvers<Result<undefined, ReloadRefusal>>;
   }[] = [];
-  const first = load(text);
+  const restored: {
+    readonly signal: AbortSignal;
+    readonly end: PromiseWithResolvers<Result<undefined, ReloadRefusal>>;
+  }[] = [];
+  const first = load(FIRST);
   if (!first.ok) throw new TypeError('the first is good');
   const reloads = createReloads({
     config: first.value.config,
@@ -37,13 +43,27 @@ function begin(text = FIRST) {
       applied.push({ loaded, signal, end });
       return end.promise;
     },
+    ...(isRolling
+      ? {
+          restore(signal: AbortSignal) {
+            const end = Promise.withResolvers<Result<undefined, ReloadRefusal>>();
+            restored.push({ signal, end });
+            return end.promise;
+          },
+        }
+      : {}),
     tell: (outcome) => outcomes.push(outcome),
   });
   return {
     state,
     outcomes,
     applied,
+    restored,
     reloads,
+    async endRestore(index: number, result: Result<undefined, ReloadRefusal> = DONE) {
+      restored[index]?.end.resolve(result);
+      await new Promise(setImmediate);
+    },
     async end(index: number, result: Result<undefined, ReloadRefusal> = accept(undefined)) {
       applied[index]?.end.resolve(result);
       await new Promise(setImmediate);
@@ -53,6 +73,12 @@ function begin(text = FIRST) {
 
 const DONE = accept(undefined);
 const SUPERSEDED = { ok: false, error: { kind: 'superseded' } } as const;
+const FAILED = { ok: false, error: { kind: 'failed', sentence: 'no' } } as const;
+const HALF_SUPERSEDED = { ok: false, error: { kind: 'superseded', isPartial: true } } as const;
+const HALF_FAILED = {
+  ok: false,
+  error: { kind: 'failed', sentence: 'no', isPartial: true },
+} as const;
 
 describe('A reload', () => {
   it('is told, with the keys that changed, only once it is in effect', async () => {
@@ -62,7 +88,12 @@ describe('A reload', () => {
     expect([applied.length, outcomes]).toEqual([1, []]);
     await end(0);
     expect(outcomes).toEqual([
-      { event: 'configuration_loaded', reason: 'file_changed', changed: 'access.groups' },
+      {
+        event: 'configuration_loaded',
+        reason: 'file_changed',
+        changed: 'access.groups',
+        warnings: [],
+      },
     ]);
     expect(applied[0]?.loaded.config.access.groups).toEqual(['ops']);
   });
@@ -71,7 +102,9 @@ describe('A reload', () => {
     const { reloads, outcomes, end } = begin();
     reloads.reload('signal');
     await end(0);
-    expect(outcomes).toEqual([{ event: 'configuration_loaded', reason: 'signal', changed: '' }]);
+    expect(outcomes).toEqual([
+      { event: 'configuration_loaded', reason: 'signal', changed: '', warnings: [] },
+    ]);
   });
 
   it('because of a file in which every value is the same is none', async () => {
@@ -112,6 +145,214 @@ describe('A reload', () => {
       ['configuration_loaded', 'access.groups'],
       ['configuration_loaded', ''],
     ]);
+  });
+});
+
+describe('A warning of a changed configuration', () => {
+  it('is told once that is in effect, and not of one that was refused', async () => {
+    const { state, reloads, outcomes, end } = begin();
+    state.text = WARNED;
+    reloads.reload('signal');
+    await end(0, FAILED);
+    reloads.reload('signal');
+    expect(outcomes.map((outcome) => 'warnings' in outcome)).toEqual([false]);
+    await end(1);
+    expect(outcomes[1]).toMatchObject({
+      warnings: [{ key: 'auth.userAuth.cookieSetting.sameSitePolicy' }],
+    });
+  });
+});
+
+describe('A reload that a newer one takes the place of', () => {
+  it('while it waits is told, and the one that follows is not', async () => {
+    const { state, reloads, outcomes, applied, end } = begin();
+    reloads.reload('signal');
+    state.text = SECOND;
+    reloads.reload('file_changed');
+    expect(outcomes).toEqual([]);
+    state.text = FIRST;
+    reloads.reload('signal');
+    expect(outcomes).toEqual([{ event: 'configuration_superseded', reason: 'file_changed' }]);
+    await end(0, SUPERSEDED);
+    await end(1);
+    expect(outcomes.map(({ event }) => event)).toEqual([
+      'configuration_superseded',
+      'configuration_superseded',
+      'configuration_loaded',
+    ]);
+    expect(applied[1]?.loaded.config.access.groups).toEqual(['core']);
+  });
+
+  it('and fails, does not make anybody forget that newer one', async () => {
+    const { state, reloads, applied, end } = begin();
+    reloads.reload('signal');
+    state.text = SECOND;
+    reloads.reload('file_changed');
+    await end(0, FAILED);
+    reloads.reload('file_changed');
+    expect(applied).toHaveLength(2);
+    state.text = FIRST;
+    reloads.reload('file_changed');
+    await end(1, SUPERSEDED);
+    expect(applied[2]?.loaded.config.access.groups).toEqual(['core']);
+  });
+
+  it('without a newer one is tried again with the same file', async () => {
+    const { state, reloads, applied, end } = begin();
+    state.text = SECOND;
+    reloads.reload('file_changed');
+    await end(0, SUPERSEDED);
+    reloads.reload('file_changed');
+    expect(applied).toHaveLength(2);
+    await end(1);
+    reloads.reload('file_changed');
+    expect(applied).toHaveLength(2);
+  });
+});
+
+describe('A roll that failed half-way', () => {
+  it('is taken back, once, and told; after that the old file is no change', async () => {
+    const { state, reloads, outcomes, applied, restored, end, endRestore } = begin({
+      isRolling: true,
+    });
+    state.text = SECOND;
+    reloads.reload('file_changed');
+    await end(0, HALF_FAILED);
+    expect(outcomes.map(({ event }) => event)).toEqual(['configuration_refused']);
+    await endRestore(0);
+    expect(outcomes[1]).toEqual({ event: 'configuration_restored', reason: 'file_changed' });
+    state.text = FIRST;
+    reloads.reload('file_changed');
+    expect([applied.length, restored.length]).toEqual([1, 1]);
+  });
+
+  it('and cannot be taken back is told so, and any file is a change then', async () => {
+    const { state, reloads, outcomes, applied, restored, end, endRestore } = begin({
+      isRolling: true,
+    });
+    state.text = SECOND;
+    reloads.reload('file_changed');
+    await end(0, HALF_FAILED);
+    await endRestore(0, HALF_FAILED);
+    expect(outcomes[1]).toEqual({
+      event: 'configuration_mixed',
+      reason: 'file_changed',
+      problem: 'no',
+    });
+    state.text = FIRST;
+    reloads.reload('file_changed');
+    expect([applied.length, restored.length]).toEqual([2, 1]);
+    await end(1);
+    reloads.reload('file_changed');
+    expect(applied).toHaveLength(2);
+  });
+
+  it('and is not taken back for its part because a newer one came, which replaces everything', async () => {
+    const { state, reloads, outcomes, applied, restored, end, endRestore } = begin({
+      isRolling: true,
+    });
+    state.text = SECOND;
+    reloads.reload('file_changed');
+    await end(0, HALF_FAILED);
+    state.text = FIRST;
+    reloads.reload('file_changed');
+    expect(restored[0]?.signal.aborted).toBe(true);
+    await endRestore(0, SUPERSEDED);
+    await end(1);
+    expect(outcomes.map(({ event }) => event)).toEqual([
+      'configuration_refused',
+      'configuration_loaded',
+    ]);
+    expect([applied.length, restored.length]).toEqual([2, 1]);
+  });
+
+  it.each([
+    ['changed nothing', true, FAILED],
+    ['was in one process', false, HALF_FAILED],
+  ])(
+    'is not taken back when it %s, and the old file is no change',
+    async (_, isRolling, result) => {
+      const { state, reloads, applied, restored, outcomes, end } = begin({ isRolling });
+      state.text = SECOND;
+      reloads.reload('file_changed');
+      await end(0, result);
+      state.text = FIRST;
+      reloads.reload('file_changed');
+      expect([applied.length, restored.length, outcomes.length]).toEqual([1, 0, 1]);
+    },
+  );
+});
+
+describe('A roll that was superseded half-way', () => {
+  it('by one that then changes nothing itself is taken back', async () => {
+    const { state, reloads, restored, end, endRestore, outcomes } = begin({ isRolling: true });
+    state.text = SECOND;
+    reloads.reload('file_changed');
+    state.text = FIRST;
+    reloads.reload('file_changed');
+    await end(0, HALF_SUPERSEDED);
+    expect(restored).toEqual([]);
+    await end(1, FAILED);
+    await endRestore(0);
+    expect(outcomes.map(({ event }) => event)).toEqual([
+      'configuration_superseded',
+      'configuration_refused',
+      'configuration_restored',
+    ]);
+  });
+});
+
+describe('A restart', () => {
+  it('does nothing while a reload is under way or waits, and does not disturb it', async () => {
+    const { reloads, applied, end } = begin({ isRolling: true });
+    const done: string[] = [];
+    const restart = () =>
+      reloads.restart(async () => {
+        done.push('restart');
+        return true;
+      });
+    reloads.reload('signal');
+    expect(restart()).toBe(false);
+    expect(applied[0]?.signal.aborted).toBe(false);
+    reloads.reload('signal');
+    expect(restart()).toBe(false);
+    await end(0, SUPERSEDED);
+    expect([restart(), applied[1]?.signal.aborted]).toEqual([false, false]);
+    await end(1);
+    expect(done).toEqual([]);
+    expect([restart(), done]).toEqual([true, ['restart']]);
+  });
+
+  it('is called off by a reload', async () => {
+    const { reloads, applied } = begin({ isRolling: true });
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const signals: AbortSignal[] = [];
+    reloads.restart((signal) => {
+      signals.push(signal);
+      return promise;
+    });
+    expect(signals[0]?.aborted).toBe(false);
+    reloads.reload('signal');
+    expect([signals[0]?.aborted, applied.length]).toEqual([true, 0]);
+    resolve(false);
+    await new Promise(setImmediate);
+    expect(applied).toHaveLength(1);
+  });
+
+  it.each([
+    [true, 1],
+    [false, 2],
+  ])('makes workers agree again when it is whole: %j', async (isWhole, count) => {
+    const { state, reloads, applied, end, endRestore } = begin({ isRolling: true });
+    state.text = SECOND;
+    reloads.reload('file_changed');
+    await end(0, HALF_FAILED);
+    await endRestore(0, FAILED);
+    expect(reloads.restart(async () => isWhole)).toBe(true);
+    await new Promise(setImmediate);
+    state.text = FIRST;
+    reloads.reload('file_changed');
+    expect(applied).toHaveLength(count);
   });
 });
 

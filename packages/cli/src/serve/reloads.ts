@@ -20,9 +20,10 @@ export type ReloadReason = 'signal' | 'file_changed';
 /** Why a configuration did not take effect. No arm holds a value but in the words of a problem. */
 export type ReloadRefusal =
   | { readonly kind: 'problems'; readonly problems: readonly ConfigProblem[] }
-  | { readonly kind: 'failed'; readonly sentence: string }
+  /** `isPartial` when a part of what serves has it nevertheless. */
+  | { readonly kind: 'failed'; readonly sentence: string; readonly isPartial?: boolean }
   /** A newer one came before it took effect. */
-  | { readonly kind: 'superseded' };
+  | { readonly kind: 'superseded'; readonly isPartial?: boolean };
 
 /** What became of a reload. */
 export type ReloadOutcome =
@@ -30,6 +31,7 @@ export type ReloadOutcome =
       readonly event: 'configuration_loaded';
       readonly reason: ReloadReason;
       readonly changed: string;
+      readonly warnings: readonly ConfigProblem[];
     }
   | {
       readonly event: 'configuration_refused';
@@ -37,7 +39,15 @@ export type ReloadOutcome =
       readonly changed: string;
       readonly problem: string;
     }
-  | { readonly event: 'configuration_superseded'; readonly reason: ReloadReason };
+  | { readonly event: 'configuration_superseded'; readonly reason: ReloadReason }
+  /** After a refusal: the part that had the refused one has the one before again. */
+  | { readonly event: 'configuration_restored'; readonly reason: ReloadReason }
+  /** After a refusal: it may still have it. */
+  | {
+      readonly event: 'configuration_mixed';
+      readonly reason: ReloadReason;
+      readonly problem: string;
+    };
 
 /** A configuration that was read; `Next` may hold more, for whoever puts it into effect. */
 interface Loaded {
@@ -52,6 +62,11 @@ export interface ReloadsOptions<Next extends Loaded> {
   readonly read: () => Result<Next, readonly ConfigProblem[]>;
   /** Puts it into effect while requests are answered; the one before stays until then. */
   readonly apply: (next: Next, signal: AbortSignal) => Promise<Result<undefined, ReloadRefusal>>;
+  /**
+   * Puts the one in effect into effect again everywhere, after one that reached a part only. Absent where
+   * it is all or nothing.
+   */
+  readonly restore?: (signal: AbortSignal) => Promise<Result<undefined, ReloadRefusal>>;
   readonly tell: (outcome: ReloadOutcome) => void;
 }
 
@@ -59,8 +74,15 @@ export interface ReloadsOptions<Next extends Loaded> {
 export interface Reloads {
   /** Reads the configuration and puts it into effect, after what is under way has been called off. */
   reload(reason: ReloadReason): void;
-  /** Does something else with the configuration in effect, one after the other with reloads. */
-  run(work: (signal: AbortSignal) => Promise<void>): void;
+  /**
+   * Starts everything anew with the configuration in effect, unless a reload is under way or waits, which
+   * does that.
+   *
+   * @param work - Does it; a reload calls it off. Returns whether everything has that configuration now.
+   *
+   * @returns Whether it is left to `work`, and not to a reload.
+   */
+  restart(work: (signal: AbortSignal) => Promise<boolean>): boolean;
   /** Calls off what is under way, and takes nothing further. */
   close(): Promise<void>;
 }
@@ -68,14 +90,19 @@ export interface Reloads {
 /**
  * Creates them. A configuration that cannot be used is told at once and disturbs nothing, not even a
  * reload under way. A changed file in which every value is the same is not told: a mounted ConfigMap is
- * exchanged as a whole, for other files' sake too.
+ * exchanged as a whole, for other files' sake too. Unless a part of what serves may still have a
+ * configuration that was refused: then every reading is carried out.
  */
 export function createReloads<Next extends Loaded>(options: ReloadsOptions<Next>): Reloads {
-  const { read, apply, tell } = options;
+  const { read, apply, restore, tell } = options;
   const jobs = createLatestJob();
   let current = options.config;
   /** The newest that was good, whether or not it is in effect yet. */
   let wanted = options.config;
+  /** Whether a part of what serves may have another one than `current`. */
+  let isMixed = false;
+  /** What is under way or waits. */
+  const pending = new Set<Config>();
 
   return {
     reload(reason) {
@@ -92,38 +119,74 @@ export function createReloads<Next extends Loaded>(options: ReloadsOptions<Next>
         tell({ event: 'configuration_refused', reason, changed: changed.join(' '), problem });
         return;
       }
-      if (reason === 'file_changed' && listChanges(wanted, config).changed.length === 0) return;
+      const isSame = !isMixed && listChanges(wanted, config).changed.length === 0;
+      if (reason === 'file_changed' && isSame) return;
       wanted = config;
-      jobs.run(async (signal) => {
-        const outcome = await carryOut(next.value, signal);
-        // Also of what was in effect for a moment only.
-        const { changed } = listChanges(current, config);
-        if (outcome.ok) {
-          current = config;
-          tell({ event: 'configuration_loaded', reason, changed: changed.join(' ') });
-        } else if (outcome.error.kind === 'superseded') {
+      pending.add(config);
+      jobs.run(
+        async (signal) => {
+          await carryOut(next.value, reason, signal);
+          pending.delete(config);
+        },
+        () => {
+          pending.delete(config);
           tell({ event: 'configuration_superseded', reason });
-        } else {
-          wanted = current;
-          const problem = describeRefusal(outcome.error);
-          tell({ event: 'configuration_refused', reason, changed: changed.join(' '), problem });
-        }
-      });
+        },
+      );
     },
-    run: (work) => jobs.run(work),
+    restart(work) {
+      if (pending.size > 0) return false;
+      jobs.run(async (signal) => {
+        if (await work(signal)) isMixed = false;
+      });
+      return true;
+    },
     close: () => jobs.close(),
   };
 
-  async function carryOut(
-    next: Next,
-    signal: AbortSignal,
-  ): Promise<Result<undefined, ReloadRefusal>> {
-    try {
-      return await apply(next, signal);
-    } catch (cause) {
-      const sentence = cause instanceof SallyportError ? cause.message : 'it could not be used';
-      return refuse({ kind: 'failed', sentence });
+  async function carryOut(next: Next, reason: ReloadReason, signal: AbortSignal): Promise<void> {
+    const { config, warnings } = next.loaded;
+    const outcome = await settle(() => apply(next, signal));
+    // Also of what was in effect for a moment only.
+    const changed = listChanges(current, config).changed.join(' ');
+    if (outcome.ok) {
+      current = config;
+      isMixed = false;
+      tell({ event: 'configuration_loaded', reason, changed, warnings });
+      return;
     }
+    const { error } = outcome;
+    if (restore !== undefined && error.kind !== 'problems' && error.isPartial === true)
+      isMixed = true;
+    // A newer one may be waiting, and is what is wanted then.
+    if (wanted === config) wanted = current;
+    if (error.kind === 'superseded') {
+      tell({ event: 'configuration_superseded', reason });
+      return;
+    }
+    tell({ event: 'configuration_refused', reason, changed, problem: describeRefusal(error) });
+    // A newer one reaches everything.
+    if (restore === undefined || !isMixed || signal.aborted) return;
+    const restored = await settle(() => restore(signal));
+    if (restored.ok) {
+      isMixed = false;
+      tell({ event: 'configuration_restored', reason });
+    } else if (restored.error.kind !== 'superseded') {
+      const problem = describeRefusal(restored.error);
+      tell({ event: 'configuration_mixed', reason, problem });
+    }
+  }
+}
+
+/** What throws has failed, and nobody knows how far it came. */
+async function settle(
+  work: () => Promise<Result<undefined, ReloadRefusal>>,
+): Promise<Result<undefined, ReloadRefusal>> {
+  try {
+    return await work();
+  } catch (cause) {
+    const sentence = cause instanceof SallyportError ? cause.message : 'it could not be used';
+    return refuse({ kind: 'failed', sentence, isPartial: true });
   }
 }
 

@@ -6,6 +6,8 @@ import { createReplaceableGraph, type Graph } from './replaceable-graph.ts';
 /** A graph that notes what happens to it. */
 function graph(name: string, known: Readonly<Record<string, boolean>>) {
   const state = { known, answered: 0, stopped: 0, closed: 0 };
+  /** Ends its closing; absent when that takes no time. */
+  let closing: Promise<void> | undefined;
   const made: Graph = {
     handler: () => {
       state.answered += 1;
@@ -17,10 +19,21 @@ function graph(name: string, known: Readonly<Record<string, boolean>>) {
       state.stopped += 1;
     },
     close: async () => {
+      await closing;
       state.closed += 1;
     },
   };
-  return { name, state, made };
+  return {
+    name,
+    state,
+    made,
+    /** Its closing takes until the function returned is called. */
+    closesSlowly(): () => void {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      closing = promise;
+      return resolve;
+    },
+  };
 }
 
 function begin(known: Readonly<Record<string, boolean>>) {
@@ -137,6 +150,38 @@ describe('A graph that was replaced', () => {
     expect(first.state.closed).toBe(1);
     await graphs.close();
     expect([first.state.closed, next.state.closed]).toEqual([1, 1]);
+  });
+
+  it.each([
+    ['is waited for when the process ends while it is closed', 30_000],
+    ['is waited for when the process ends before that', 29_999],
+  ])('%s: the store is open until then', async (_, afterMs) => {
+    const { first, graphs, pass } = begin(KNOWN);
+    const closed = first.closesSlowly();
+    await graphs.replace(graph('next', KNOWN).made, never);
+    await pass(afterMs);
+    let isOver = false;
+    const end = async () => {
+      await graphs.close();
+      isOver = true;
+    };
+    const ended = end();
+    await pass(1_000);
+    expect([first.state.closed, isOver]).toEqual([0, false]);
+    closed();
+    await ended;
+    expect(first.state.closed).toBe(1);
+  });
+
+  it('is not waited for any more once it is closed', async () => {
+    const { first, graphs, pass } = begin(KNOWN);
+    const closed = first.closesSlowly();
+    await graphs.replace(graph('next', KNOWN).made, never);
+    await pass(30_000);
+    closed();
+    await pass(0);
+    await graphs.close();
+    expect(first.state.closed).toBe(1);
   });
 
   it('is stopped and closed with the one that answers, when the process ends before that', async () => {

@@ -61,6 +61,8 @@ export function createReplaceableGraph(
   let current = first;
   /** Each with what calls off its closing. */
   const replaced = new Map<Graph, () => void>();
+  /** Of those whose time is over. They still use what is closed after the graphs, so their end is waited for. */
+  const closings = new Set<Promise<void>>();
   letAnswer(first);
 
   return {
@@ -74,7 +76,11 @@ export function createReplaceableGraph(
       letAnswer(next);
       const finish = (): void => {
         replaced.delete(before);
-        before.close().catch(ignore);
+        const closing = before
+          .close()
+          .catch(ignore)
+          .finally(() => closings.delete(closing));
+        closings.add(closing);
       };
       replaced.set(before, schedule(FINISH_MS, finish));
       return true;
@@ -84,7 +90,8 @@ export function createReplaceableGraph(
     },
     async close() {
       for (const callOff of replaced.values()) callOff();
-      await Promise.all([current, ...replaced.keys()].map((graph) => graph.close()));
+      const graphs = [current, ...replaced.keys()];
+      await Promise.all([...graphs.map((graph) => graph.close()), ...closings]);
     },
   };
 

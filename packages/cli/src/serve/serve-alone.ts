@@ -28,7 +28,7 @@ import { tellReload, tellStart } from './tell-reload.ts';
  */
 export async function serveAlone(
   { config, warnings }: LoadedConfig,
-  { file, read }: ConfigurationReader,
+  { file, known, read }: ConfigurationReader,
   isJson: boolean,
   stdio: Stdio,
 ): Promise<number> {
@@ -44,7 +44,14 @@ export async function serveAlone(
   for (const warning of warnings)
     log('warn', 'configuration', { problem: formatConfigProblem(warning) });
   const scrapes = await exposeMetrics(config.observe.metrics, metrics, log);
-  const server = await startServer(config, secrets.value, log, { metrics });
+  const server = await startServer(config, secrets.value, log, { metrics }).catch(
+    async (cause: unknown) => {
+      // Else a process that serves nothing would go on answering who watches it.
+      await scrapes?.close();
+      await serviceLog.close();
+      throw cause;
+    },
+  );
   let { drainDelayMs } = config.server;
   const reloads = createReloads({
     config,
@@ -61,6 +68,7 @@ export async function serveAlone(
   });
   const disconnect = lifeSignals.connect({
     file,
+    known,
     schedule: systemSchedule,
     reload(reason) {
       if (reason === 'signal') serviceLog.reopen();

@@ -16,6 +16,7 @@ import { announceReady } from './announce-ready.ts';
 import { createClusterWorkers } from './cluster-worker.ts';
 import { takeLifeSignals } from './reload-triggers.ts';
 import { createReloads } from './reloads.ts';
+import { rollInPart } from './roll-in-part.ts';
 import { superviseWorkers } from './supervise-workers.ts';
 import { tellReload, tellStart } from './tell-reload.ts';
 import type { StartWorker } from './worker-process.ts';
@@ -34,7 +35,7 @@ export async function serveWithWorkers(
   { config, warnings }: LoadedConfig,
   count: number,
   first: ConfigSources,
-  { file, read }: ConfigurationReader,
+  { file, known, read }: ConfigurationReader,
   isJson: boolean,
   stdio: Stdio,
 ): Promise<number> {
@@ -60,34 +61,44 @@ export async function serveWithWorkers(
     schedule: keepAlive,
     log: metrics.log,
   });
+  const rollTo = (to: ConfigSources, signal: AbortSignal) =>
+    rollInPart(supervision, startWith(to), signal);
   const reloads = createReloads({
     config,
     read,
     async apply(next, signal) {
-      const rolled = await supervision.roll(startWith(next.sources), signal);
+      const rolled = await rollTo(next.sources, signal);
       if (rolled.ok) {
         sources = next.sources;
         ({ drainDelayMs } = next.loaded.config.server);
       }
       return rolled;
     },
+    restore: (signal) => rollTo(sources, signal),
     tell: (outcome) => tellReload(metrics.log, file, outcome),
   });
   const disconnect = lifeSignals.connect({
     file,
+    known,
     schedule: keepAlive,
     reload(reason) {
       if (reason === 'signal') serviceLog.reopen();
       reloads.reload(reason);
     },
-    restart: () =>
-      reloads.run(async (signal) => {
+    restart() {
+      const isTaken = reloads.restart(async (signal) => {
         log('info', 'restart_begun');
-        const rolled = await supervision.roll(startWith(sources), signal);
+        const rolled = await rollTo(sources, signal);
         if (rolled.ok) log('info', 'restart_done');
         else if (rolled.error.kind === 'failed')
           log('error', 'restart_stopped', { failure: rolled.error.sentence });
-      }),
+        return rolled.ok;
+      });
+      if (!isTaken)
+        log('info', 'restart_superseded', {
+          detail: 'a reload is under way, which replaces every worker',
+        });
+    },
   });
   tellStart(metrics.log, file);
   try {

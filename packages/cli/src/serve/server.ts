@@ -89,11 +89,12 @@ export async function startServer(
   const tracer = traces?.tracer;
   const ports = { ...createSystemPorts(traceLog(log, tracer)), tracer, metrics };
   const readiness = new Readiness();
-  const source = await openGraphSource(config, readiness, ports);
-  const first = source.create(config, secrets);
-  const graph = createReplaceableGraph(first, { readiness, ...ports });
-  if (learnsWithinMs !== undefined) await learn(first, learnsWithinMs, { ...ports, signal });
-  const listener = await listenOnOnePort(graph.handler, config.listen);
+  /** What has to be closed when the rest does not come about: it would keep a process that serves nothing. */
+  const opened: (() => Promise<void> | void)[] = [() => traces?.close()];
+  const { source, graph, listener } = await open().catch(async (cause: unknown) => {
+    for (const close of opened.toReversed()) await close();
+    throw cause;
+  });
   return {
     port: listener.port,
     replace: (next, nextSecrets, signal) => graph.replace(source.create(next, nextSecrets), signal),
@@ -116,4 +117,15 @@ export async function startServer(
       }
     },
   };
+
+  async function open() {
+    const source = await openGraphSource(config, readiness, ports);
+    opened.push(() => source.close());
+    const first = source.create(config, secrets);
+    opened.push(() => first.close());
+    const graph = createReplaceableGraph(first, { readiness, ...ports });
+    if (learnsWithinMs !== undefined) await learn(first, learnsWithinMs, { ...ports, signal });
+    const listener = await listenOnOnePort(graph.handler, config.listen);
+    return { source, graph, listener };
+  }
 }

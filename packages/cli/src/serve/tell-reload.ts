@@ -4,6 +4,7 @@
  * @module
  */
 
+import { formatConfigProblem } from '@sallyport/config';
 import { createAudit, type Log, NO_REQUEST, NOBODY } from '@sallyport/server/observe';
 import type { ReloadOutcome } from './reloads.ts';
 
@@ -27,6 +28,8 @@ export function tellReload(log: Log, file: string | undefined, outcome: ReloadOu
   switch (event) {
     case 'configuration_loaded':
       audit({ event, ...BY_NOBODY, reason, file, changed: outcome.changed });
+      for (const warning of outcome.warnings)
+        log('warn', 'configuration', { problem: formatConfigProblem(warning) });
       break;
     case 'configuration_refused': {
       const { changed, problem } = outcome;
@@ -40,5 +43,15 @@ export function tellReload(log: Log, file: string | undefined, outcome: ReloadOu
     }
     case 'configuration_superseded':
       log('info', event, { reason });
+      break;
+    case 'configuration_restored':
+      log('info', 'configuration_restored', { reason });
+      break;
+    case 'configuration_mixed':
+      log('error', 'configuration_mixed', {
+        reason,
+        problem: outcome.problem,
+        detail: 'some workers may have the refused configuration; reload, or restart with SIGUSR2',
+      });
   }
 }

@@ -2,13 +2,14 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { watchFile } from './watch-file.ts';
+import { describeFile, watchFile } from './watch-file.ts';
 
-function watch(path: string, look?: (path: string) => string) {
+function watch(path: string, look?: (path: string) => string, known?: string) {
   let changes = 0;
   let next: (() => void) | undefined;
   const stop = watchFile({
     path,
+    known,
     ...(look === undefined ? {} : { look }),
     schedule(afterMs, callback) {
       expect(afterMs).toBe(1_000);
@@ -53,6 +54,13 @@ describe('A watched file', () => {
     expect(pass(10)).toBe(1);
   });
 
+  it('that changed since it was known, before the first look, is told; one that did not is not', () => {
+    const changed = watch('file', () => 'b', 'a');
+    expect(changed.pass(1)).toBe(0);
+    expect(changed.pass(10)).toBe(1);
+    expect(watch('file', () => 'b', 'b').pass(10)).toBe(0);
+  });
+
   it('that is still being written is left alone until it is not', () => {
     let size = 0;
     let isWriting = true;
@@ -84,6 +92,15 @@ describe('A watched file', () => {
 });
 
 describe('In the file system', () => {
+  it('a change between the description and the watch is told, and none is none', () => {
+    const path = join(temporaryFolder(), 'sallyport.yaml');
+    writeFileSync(path, 'a: 1\n');
+    const known = describeFile(path);
+    expect(watch(path, undefined, known).pass(3)).toBe(0);
+    writeFileSync(path, 'a: 2 \n');
+    expect(watch(path, undefined, known).pass(3)).toBe(1);
+  });
+
   it('a change of content, a file moved into its place and a file that is gone are told', () => {
     const path = join(temporaryFolder(), 'sallyport.yaml');
     writeFileSync(path, 'a: 1\n');

@@ -13,6 +13,8 @@ export interface FileWatch {
   readonly schedule: Schedule;
   /** Called when the file has become another one, and has stayed as it is for a second. */
   readonly onChange: () => void;
+  /** How it looked when it was read, if that is known: what changed since then is told, too. */
+  readonly known?: string | undefined;
   /** Describes the file as it is now; by default by what the file system says of it. */
   readonly look?: (path: string) => string;
 }
@@ -31,8 +33,9 @@ export function watchFile({
   schedule,
   onChange,
   look = describeFile,
+  known: before = look(path),
 }: FileWatch): () => void {
-  let known = look(path);
+  let known = before;
   let last = known;
   let isStopped = false;
   let cancel = schedule(LOOK_EVERY_MS, lookAgain);
@@ -53,8 +56,11 @@ export function watchFile({
   }
 }
 
-/** Follows symbolic links. A file that cannot be found is described, too: it is a change. */
-function describeFile(path: string): string {
+/**
+ * Describes a file by what the file system says of it; follows symbolic links. A file that cannot be found
+ * is described, too: it is a change.
+ */
+export function describeFile(path: string): string {
   try {
     const { dev, ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true });
     return [dev, ino, size, mtimeNs, ctimeNs].join(' ');

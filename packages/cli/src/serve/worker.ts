@@ -25,7 +25,9 @@ export async function runWorker(): Promise<never> {
   const channel = openPrimaryChannel();
   const unwanted = new AbortController();
   void channel.stopRequested.then(() => unwanted.abort());
-  const started = await start(await channel.assignment, unwanted.signal);
+  const assignment = await Promise.race([channel.assignment, channel.stopRequested]);
+  if (!('sources' in assignment)) process.exit(EXIT.ok);
+  const started = await start(assignment, unwanted.signal);
   if (!started.ok) {
     // Whoever was told to end before it listened has done so.
     if (unwanted.signal.aborted) process.exit(EXIT.ok);

@@ -215,6 +215,20 @@ describe('an unreadable source', () => {
     expect(ring.openingKey('bbbbbbbb', 'state')).toBeUndefined();
   });
 
+  it('that was never read is not known, and is once it was, looked at once a second; it stays so', () => {
+    const { ring, source, clock } = setup();
+    source.failure = new Error('gone');
+    expect(ring.isKnown()).toBe(false);
+    source.failure = undefined;
+    clock.advance(999);
+    expect(ring.isKnown()).toBe(false);
+    clock.advance(1);
+    expect(ring.isKnown()).toBe(true);
+    source.failure = new Error('gone again');
+    clock.advance(1_000);
+    expect(ring.isKnown()).toBe(true);
+  });
+
   it('shows nothing of itself in the failure', () => {
     const { ring, source } = setup();
     source.failure = new Error('canary-7f3a');

@@ -95,6 +95,15 @@ export class KeyRing {
   }
 
   /**
+   * Whether a ring was read, now or before; until then nobody can tell what a cookie is worth. Looks at the
+   * source as {@link poll} does.
+   */
+  isKnown(): boolean {
+    this.poll();
+    return this.#keys.length > 0;
+  }
+
+  /**
    * The key that seals now: the youngest whose `sealsFrom` has come.
    *
    * @throws {SallyportError} `SP_KEY_RING_UNUSABLE` when no key may seal.

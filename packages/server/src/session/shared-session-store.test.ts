@@ -72,6 +72,17 @@ describe('A store that is shared', () => {
     expect(other.revocations().all).toBe(false);
   });
 
+  it('says to a user that closed its own that it cannot tell, and never that nothing ended', async () => {
+    const { one, other } = begin();
+    await one.create(createStoredSession(1), undefined);
+    one.close();
+    await other.revoke(1);
+    expect(() => one.revocations()).toThrow(
+      expect.objectContaining({ code: 'SP_STORE_UNAVAILABLE' }),
+    );
+    expect(other.revocations().sessions).toEqual([1]);
+  });
+
   it('stays open for the others when one user closes its own', async () => {
     const { one, other, shared } = begin();
     await one.create(createStoredSession(1), undefined);

@@ -4,12 +4,13 @@
  * @module
  */
 
+import { SallyportError } from '@sallyport/protocol';
 import type { RevocationsSeen, SessionStore } from './session-store.ts';
 
 /** A store that outlives its users. */
 export interface SharedSessionStore {
   /**
-   * The store for one more user. Its `close` ends this use alone.
+   * The store for one more user. Its `close` ends this use alone: after that it cannot tell what was ended.
    *
    * What was ended before is not told to it: it remembers nothing yet.
    */
@@ -41,6 +42,8 @@ export function shareSessionStore(store: SessionStore): SharedSessionStore {
       return {
         ...store,
         revocations() {
+          // It is told of nothing any more, which does not mean that nothing ended.
+          if (!users.has(user)) throw closed();
           const seen = store.revocations();
           if (seen.all || seen.sessions.length > 0) tellAll(seen);
           if (!user.all && user.sessions.length === 0) return NOTHING_ENDED;
@@ -65,4 +68,12 @@ export function shareSessionStore(store: SessionStore): SharedSessionStore {
       if (user.sessions.length > KEPT_MAX) Object.assign(user, { sessions: [], all: true });
     }
   }
+}
+
+function closed(): SallyportError {
+  return new SallyportError('SP_STORE_UNAVAILABLE', {
+    component: 'store:shared',
+    detail: 'this use of the store is closed',
+    retryAfterSeconds: 1,
+  });
 }

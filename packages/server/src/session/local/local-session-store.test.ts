@@ -186,41 +186,6 @@ describe('two processes on one file', () => {
   });
 });
 
-describe('noted uses', () => {
-  it('of many sessions are few writes, and each is there once it is acknowledged', async () => {
-    const clock = new Clock();
-    const path = createPath();
-    const store = openStore(path, clock);
-    const ids = Array.from({ length: 150 }, (_, index) => index + 1);
-    for (const id of ids) await store.create(createStoredSession(id), undefined);
-    const attempts = countAttempts();
-    await Promise.all(ids.map((id) => store.touch(id, NOON + 60_000 + id)));
-    // 64 at a time.
-    expect(attempts()).toBe(3);
-    const other = openStore(path, clock);
-    for (const id of ids) expect((await other.read(id))?.lastUsedAt).toBe(NOON + 60_000 + id);
-  });
-
-  it('of one session are one, the latest', async () => {
-    const clock = new Clock();
-    const store = openStore(createPath(), clock);
-    await store.create(createStoredSession(1), undefined);
-    await Promise.all([1, 3, 2].map((more) => store.touch(1, NOON + more)));
-    expect((await store.read(1))?.lastUsedAt).toBe(NOON + 3);
-  });
-
-  it('that are not written yet when the store is closed are written then', async () => {
-    const clock = new Clock();
-    const path = createPath();
-    const store = openStore(path, clock);
-    await store.create(createStoredSession(1), undefined);
-    const noted = store.touch(1, NOON + 60_000);
-    store.close();
-    await noted;
-    expect((await openStore(path, clock).read(1))?.lastUsedAt).toBe(NOON + 60_000);
-  });
-});
-
 describe('a file that cannot be opened', () => {
   it.each([
     [

@@ -83,7 +83,7 @@ export function createLocalSessionStore({
   /** The last write that found the file held for too long, and up to which place others waited with it. */
   let givenUp: { readonly lastPlace: number; readonly failure: SallyportError } | undefined;
   /** Noted uses that are not written yet, by session, and when they will be. */
-  let uses = new Map<number, number>();
+  const uses = new Map<number, number>();
   let usesWritten: Promise<void> | undefined;
   let polledAt = Number.NEGATIVE_INFINITY;
   let seenDataVersion: unknown;
@@ -184,12 +184,13 @@ export function createLocalSessionStore({
 
   async function writeUses(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, USES_TOGETHER_MS));
-    const noted = [...uses];
-    uses = new Map();
     usesWritten = undefined;
+    const noted = [...uses];
     for (let from = 0; from < noted.length; from += USES_AT_A_TIME) {
       const part = noted.slice(from, from + USES_AT_A_TIME);
       await write(false, (at) => touchAll(at, part));
+      // What could not be written stays for the next time; so does what was used again meanwhile.
+      for (const [id, lastUsedAt] of part) if (uses.get(id) === lastUsedAt) uses.delete(id);
     }
   }
 
