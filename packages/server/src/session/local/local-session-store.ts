@@ -6,7 +6,13 @@
 
 import type { DatabaseSync } from 'node:sqlite';
 import { SallyportError } from '@sallyport/protocol';
-import type { EndReason, RevocationsSeen, SessionStore, StoredSession } from '../session-store.ts';
+import type {
+  EndReason,
+  RevocationsSeen,
+  SessionStore,
+  StoredMetadata,
+  StoredSession,
+} from '../session-store.ts';
 import { openStoreFile } from './local-store-file.ts';
 import {
   type Connection,
@@ -194,6 +200,14 @@ export function createLocalSessionStore({
     }
   }
 
+  /** With what this process knows of its last use and has not written yet. */
+  function withUse<T extends StoredMetadata>(stored: T | undefined): T | undefined {
+    const usedAt = stored === undefined ? undefined : uses.get(stored.id);
+    return stored === undefined || usedAt === undefined || usedAt <= stored.lastUsedAt
+      ? stored
+      : { ...stored, lastUsedAt: usedAt };
+  }
+
   /** What this process noted in its last moment; losing that shortens a session by no more than a minute. */
   function writeLastUses(at: Connection): void {
     const noted = [...uses];
@@ -226,11 +240,11 @@ export function createLocalSessionStore({
     },
 
     async read(id) {
-      return use((at) => toStoredSession(at.select.get(id)));
+      return withUse(use((at) => toStoredSession(at.select.get(id))));
     },
 
     async readMetadata(id) {
-      return use((at) => toStoredMetadata(id, at.selectMetadata.get(id)));
+      return withUse(use((at) => toStoredMetadata(id, at.selectMetadata.get(id))));
     },
 
     async touch(id, lastUsedAt) {

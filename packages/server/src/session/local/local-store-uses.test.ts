@@ -45,6 +45,18 @@ describe('noted uses', () => {
     expect((await store.read(1))?.lastUsedAt).toBe(NOON + 3);
   });
 
+  it('count at once where they were noted, and elsewhere once they are written', async () => {
+    const path = createPath();
+    const [store, other] = [openStore(path), openStore(path)];
+    await store.create(createStoredSession(1), undefined);
+    const noted = store.touch(1, NOON + 60_000);
+    expect((await store.read(1))?.lastUsedAt).toBe(NOON + 60_000);
+    expect((await store.readMetadata(1))?.lastUsedAt).toBe(NOON + 60_000);
+    expect((await other.read(1))?.lastUsedAt).toBe(NOON);
+    await noted;
+    expect((await other.read(1))?.lastUsedAt).toBe(NOON + 60_000);
+  });
+
   it('that could not be written are written with the next', async () => {
     const path = createPath();
     const store = openStore(path);
@@ -54,10 +66,11 @@ describe('noted uses', () => {
     await expect(store.touch(1, NOON + 60_000)).rejects.toEqual(UNAVAILABLE);
     db.exec('ROLLBACK');
     db.close();
-    expect((await store.read(1))?.lastUsedAt).toBe(NOON);
+    const other = openStore(path);
+    expect((await other.read(1))?.lastUsedAt).toBe(NOON);
     await store.touch(2, NOON + 70_000);
-    expect((await store.read(1))?.lastUsedAt).toBe(NOON + 60_000);
-    expect((await store.read(2))?.lastUsedAt).toBe(NOON + 70_000);
+    expect((await other.read(1))?.lastUsedAt).toBe(NOON + 60_000);
+    expect((await other.read(2))?.lastUsedAt).toBe(NOON + 70_000);
   });
 
   it('that are not written yet when the store is closed are written then', async () => {
