@@ -164,9 +164,7 @@ describe('sallyport sessions revoke, beside a running server', () => {
   });
 
   /** Of a session whose id does not begin like an option: the command takes those last. */
-  async function signInUndashed(
-    ...person: [login: typeof ADA | typeof GRACE, browser: string]
-  ): Promise<Browser> {
+  async function signInUndashed(...person: [login: typeof ADA, browser: string]): Promise<Browser> {
     for (;;) {
       const browser = await signIn(service, ...person);
       if (!idOf(browser).startsWith('-')) return browser;
