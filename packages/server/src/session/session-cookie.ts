@@ -6,7 +6,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { type CookieAttributes, serializeSetCookie } from '@sallyport/protocol';
-import { formatSessionId } from './session-id.ts';
+import { formatSessionId, readSessionId } from './session-id.ts';
 
 /** The session's id and the secret that opens its tokens, as one cookie value holds them. */
 export interface SessionHandle {
@@ -26,7 +26,8 @@ export interface CookieSettings {
 
 const ID_BYTES = 6;
 const SECRET_BYTES = 32;
-const VALUE = /^[A-Za-z0-9_-]{8}\.[A-Za-z0-9_-]{43}$/;
+/** The last character stands for four bits and two that are nothing: other ones would be a second spelling. */
+const VALUE = /^[A-Za-z0-9_-]{8}\.[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/;
 const ATTEMPT_SLOTS = 4;
 
 /**
@@ -77,12 +78,8 @@ export function formatSessionHandle({ id, secret }: SessionHandle): string {
  *   has several spellings of the same bytes, and only one of them may count.
  */
 export function parseSessionHandle(value: string): SessionHandle | undefined {
-  if (!VALUE.test(value)) return undefined;
-  const handle = {
-    id: Buffer.from(value.slice(0, 8), 'base64url').readUIntBE(0, ID_BYTES),
-    secret: Buffer.from(value.slice(9), 'base64url'),
-  };
-  return formatSessionHandle(handle) === value ? handle : undefined;
+  const id = VALUE.test(value) ? readSessionId(value) : undefined;
+  return id === undefined ? undefined : { id, secret: Buffer.from(value.slice(9), 'base64url') };
 }
 
 /** Whether a cookie value could be a session at all. Cheap: looks nothing up. */

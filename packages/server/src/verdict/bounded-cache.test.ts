@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { BoundedCache } from './bounded-cache.ts';
 
 function fill(limit: number): BoundedCache<number, number> {
@@ -83,5 +83,15 @@ describe('BoundedCache', () => {
     cache.clear();
     cache.set(1, 1);
     expect(cache.get(1)).toBe(1);
+  });
+
+  it('asks for no value that it does not keep', () => {
+    const cache = fill(2);
+    const create = vi.fn(() => 20);
+    cache.offer(2, create);
+    expect(create).not.toHaveBeenCalled();
+    cache.offer(2, create);
+    expect(create).toHaveBeenCalledOnce();
+    expect(cache.get(2)).toBe(20);
   });
 });

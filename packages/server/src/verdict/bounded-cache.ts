@@ -45,9 +45,14 @@ export class BoundedCache<K, V> {
 
   /** Replaces the value of a key that is there; else may need a second time, see the class. */
   set(key: K, value: V): void {
+    this.offer(key, () => value);
+  }
+
+  /** As {@link set}; `create` is asked for the value only where it is kept. */
+  offer(key: K, create: () => V): void {
     const entry = this.#entries.get(key);
     if (entry !== undefined) {
-      entry.value = value;
+      entry.value = create();
       return;
     }
     if (this.#entries.size >= this.#limit) {
@@ -57,7 +62,7 @@ export class BoundedCache<K, V> {
       }
       this.#makeRoom();
     }
-    this.#entries.set(key, { value, isAskedFor: false });
+    this.#entries.set(key, { value: create(), isAskedFor: false });
   }
 
   delete(key: K): void {

@@ -5,7 +5,7 @@
  */
 
 import { hash } from 'node:crypto';
-import { formatSessionId } from '../session/session-id.ts';
+import { readSessionId } from '../session/session-id.ts';
 import { BoundedCache } from './bounded-cache.ts';
 import type { Admitted, Identity, SessionView } from './verdict.ts';
 
@@ -29,9 +29,6 @@ interface Entry {
   readonly remembered: RememberedSession;
 }
 
-/** Characters of a cookie value that name its session. */
-const ID_LENGTH = 8;
-
 /**
  * A bounded cache of admitted sessions, found by the id in their cookie and compared by its hash.
  *
@@ -39,7 +36,7 @@ const ID_LENGTH = 8;
  * to make room; what was not asked for lately goes first. Whether it still counts is its reader's to say.
  */
 export class RememberedSessions {
-  readonly #byId: BoundedCache<string, Entry>;
+  readonly #byId: BoundedCache<number, Entry>;
 
   constructor(limit: number) {
     this.#byId = new BoundedCache(limit);
@@ -55,7 +52,8 @@ export class RememberedSessions {
    *   about the secret.
    */
   get(cookieValue: string): RememberedSession | undefined {
-    const entry = this.#byId.get(cookieValue.slice(0, ID_LENGTH));
+    const id = readSessionId(cookieValue);
+    const entry = id === undefined ? undefined : this.#byId.get(id);
     return entry !== undefined && entry.digest === digestOf(cookieValue)
       ? entry.remembered
       : undefined;
@@ -63,12 +61,15 @@ export class RememberedSessions {
 
   /** Keeps an admission; the one the session had before goes. */
   set(cookieValue: string, remembered: RememberedSession): void {
-    this.#byId.set(cookieValue.slice(0, ID_LENGTH), { digest: digestOf(cookieValue), remembered });
+    this.#byId.offer(remembered.admitted.session.id, () => ({
+      digest: digestOf(cookieValue),
+      remembered,
+    }));
   }
 
   /** Forgets one session. */
   drop(sessionId: number): void {
-    this.#byId.delete(formatSessionId(sessionId));
+    this.#byId.delete(sessionId);
   }
 
   /** Forgets everything. */

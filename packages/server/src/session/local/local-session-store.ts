@@ -14,6 +14,7 @@ import type {
   StoredSession,
 } from '../session-store.ts';
 import { openStoreFile } from './local-store-file.ts';
+import { createReadsTogether } from './local-store-reads.ts';
 import {
   type Connection,
   ownersOf,
@@ -23,6 +24,7 @@ import {
   toStoredSession,
 } from './local-store-statements.ts';
 import { createUpkeep } from './local-store-upkeep.ts';
+import { createNotedUses, type Use } from './local-store-uses.ts';
 
 /** A write that met another process's is tried again this often: two seconds in all. */
 const BUSY_ATTEMPTS = 250;
@@ -43,10 +45,6 @@ const OWNED_BY = {
   sid: 'ofSid',
   principal_without_sid: 'ofPrincipalWithoutSid',
 } as const;
-/** Uses are written together after so long: each alone would cost a write of its own, and requests come in crowds. */
-const USES_TOGETHER_MS = 20;
-/** In one write, so that nobody waits for long behind it. */
-const USES_AT_A_TIME = 64;
 const NOTHING_ENDED: RevocationsSeen = { sessions: [], all: false };
 
 /** Dependencies and limits of {@link createLocalSessionStore}. */
@@ -88,9 +86,15 @@ export function createLocalSessionStore({
   let lastWrite: Promise<void> = Promise.resolve();
   /** The last write that found the file held for too long, and up to which place others waited with it. */
   let givenUp: { readonly lastPlace: number; readonly failure: SallyportError } | undefined;
-  /** Noted uses that are not written yet, by session, and when they will be. */
-  const uses = new Map<number, number>();
-  let usesWritten: Promise<void> | undefined;
+  const uses = createNotedUses((part) => write(false, (at) => touchAll(at, part)));
+  const readTogether = createReadsTogether<StoredMetadata>((ids, found) => {
+    use((at) =>
+      inSnapshot(at, ids.length, () => {
+        for (const [index, id] of ids.entries())
+          found(index, withUse(toStoredMetadata(id, at.selectMetadata.get(id))));
+      }),
+    );
+  });
   let polledAt = Number.NEGATIVE_INFINITY;
   let seenDataVersion: unknown;
   let seenSequence = 0;
@@ -188,30 +192,14 @@ export function createLocalSessionStore({
     });
   }
 
-  async function writeUses(): Promise<void> {
-    await new Promise((resolve) => setTimeout(resolve, USES_TOGETHER_MS));
-    usesWritten = undefined;
-    const noted = [...uses];
-    for (let from = 0; from < noted.length; from += USES_AT_A_TIME) {
-      const part = noted.slice(from, from + USES_AT_A_TIME);
-      await write(false, (at) => touchAll(at, part));
-      // What could not be written stays for the next time; so does what was used again meanwhile.
-      for (const [id, lastUsedAt] of part) if (uses.get(id) === lastUsedAt) uses.delete(id);
-    }
-  }
-
-  /** With what this process knows of its last use and has not written yet. */
   function withUse<T extends StoredMetadata>(stored: T | undefined): T | undefined {
-    const usedAt = stored === undefined ? undefined : uses.get(stored.id);
-    return stored === undefined || usedAt === undefined || usedAt <= stored.lastUsedAt
-      ? stored
-      : { ...stored, lastUsedAt: usedAt };
+    return stored === undefined ? undefined : uses.apply(stored);
   }
 
   /** What this process noted in its last moment; losing that shortens a session by no more than a minute. */
   function writeLastUses(at: Connection): void {
-    const noted = [...uses];
-    uses.clear();
+    const noted = uses.take();
+    if (noted.length === 0) return;
     try {
       transact(at, false, () => touchAll(at, noted));
     } catch {
@@ -244,14 +232,12 @@ export function createLocalSessionStore({
     },
 
     async readMetadata(id) {
-      return withUse(use((at) => toStoredMetadata(id, at.selectMetadata.get(id))));
+      return readTogether(id);
     },
 
     async touch(id, lastUsedAt) {
       if (closed) throw unavailable('the store is closed', undefined);
-      uses.set(id, Math.max(lastUsedAt, uses.get(id) ?? lastUsedAt));
-      usesWritten ??= writeUses();
-      await usesWritten;
+      await uses.note(id, lastUsedAt);
     },
 
     async replace(session) {
@@ -366,7 +352,7 @@ export function createLocalSessionStore({
     },
 
     close() {
-      if (connection !== undefined && uses.size > 0) writeLastUses(connection);
+      if (connection !== undefined) writeLastUses(connection);
       closed = true;
       upkeep.close();
       connection?.db.close();
@@ -392,10 +378,23 @@ function transact<T>(at: Connection, durable: boolean, work: (connection: Connec
   }
 }
 
-function touchAll(
-  at: Connection,
-  uses: readonly (readonly [id: number, lastUsedAt: number])[],
-): void {
+/** Several reads take the file's lock once; one does so by itself. */
+function inSnapshot(at: Connection, reads: number, work: () => void): void {
+  if (reads === 1) {
+    work();
+    return;
+  }
+  at.beginRead.run();
+  try {
+    work();
+    at.commit.run();
+  } catch (error) {
+    rollback(at.db);
+    throw error;
+  }
+}
+
+function touchAll(at: Connection, uses: readonly Use[]): void {
   for (const [id, lastUsedAt] of uses) at.touch.run(lastUsedAt, id, lastUsedAt);
 }
 

@@ -34,7 +34,9 @@ export type StatementName =
   | 'page'
   | 'dataVersion'
   | 'logAfter'
-  | 'lastSequence';
+  | 'lastSequence'
+  | 'beginRead'
+  | 'commit';
 
 /** Each uses an index; none looks through a table but `page`, and the two that clear small ones. */
 const SQL: Readonly<Record<StatementName, string>> = {
@@ -67,6 +69,8 @@ const SQL: Readonly<Record<StatementName, string>> = {
   logAfter:
     'SELECT sequence, session_id FROM revocation WHERE sequence > ? ORDER BY sequence LIMIT ?',
   lastSequence: 'SELECT coalesce(max(sequence), 0) AS sequence FROM revocation',
+  beginRead: 'BEGIN DEFERRED',
+  commit: 'COMMIT',
 };
 
 /** The open file with its statements. */
