@@ -5,7 +5,7 @@
  */
 
 import type { ServerResponse } from 'node:http';
-import { type HeaderPair, PATHS } from '@sallyport/protocol';
+import { PATHS } from '@sallyport/protocol';
 import type { Denial } from '../answer/answer.ts';
 import { tellTransport } from '../answer/caller.ts';
 import { NO_STORE_HEADERS } from '../answer/problem.ts';
@@ -23,6 +23,8 @@ export interface MeDoorOptions {
   /** Absent: no admission may be kept by a proxy. */
   readonly verdictCache?: VerdictCache | undefined;
 }
+
+const NO_STORE = NO_STORE_HEADERS.flat();
 
 /** A node:http handler that answers or leaves the request to the next one. */
 export type Door = (req: HttpRequest, res: HttpResponse) => boolean;
@@ -116,11 +118,13 @@ function flat(res: HttpResponse): Pick<ServerResponse, 'writeHead'> {
 }
 
 function flatten(identity: Identity, body: string): string[] {
-  const headers: readonly HeaderPair[] = [
-    ...NO_STORE_HEADERS,
-    ['content-type', 'application/json'],
-    ['content-length', String(Buffer.byteLength(body))],
-    ...identity.headers,
+  const headers = [
+    ...NO_STORE,
+    'content-type',
+    'application/json',
+    'content-length',
+    String(Buffer.byteLength(body)),
   ];
-  return headers.flat();
+  for (const [name, value] of identity.headers) headers.push(name, value);
+  return headers;
 }

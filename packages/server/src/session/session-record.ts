@@ -129,25 +129,32 @@ function openMetadata(
   const plain = open(ring, metadataContext(stored.id, stored.generation), stored.metadata);
   if (plain === undefined) return undefined;
   // Authenticated by the seal, so its shape is what this file wrote.
-  const { v, secretHash, ...kept } = JSON.parse(plain) as { v: number; secretHash: string } & Omit<
+  const kept = JSON.parse(plain) as { v: number; secretHash: string } & Omit<
     Session,
     'id' | 'generation' | 'lastUsedAt'
   >;
-  if (!isKnownVersion(v)) return undefined;
-  const { id, generation, lastUsedAt } = stored;
-  const isFirst = v === FIRST_VERSION;
+  if (!isKnownVersion(kept.v)) return undefined;
+  const isFirst = kept.v === FIRST_VERSION;
   return {
+    // Name by name: copying whatever is there costs more than opening the seal.
     session: {
-      ...kept,
+      id: stored.id,
+      generation: stored.generation,
+      principal: kept.principal,
+      user: kept.user,
+      claims: kept.claims,
       sid: kept.sid,
+      signInAt: isFirst ? kept.createdAt : kept.signInAt,
+      createdAt: kept.createdAt,
+      absoluteEnd: kept.absoluteEnd,
+      idleMs: kept.idleMs,
+      lastUsedAt: stored.lastUsedAt,
       revalidateAt: kept.revalidateAt,
       validUntil: isFirst ? kept.absoluteEnd : kept.validUntil,
-      signInAt: isFirst ? kept.createdAt : kept.signInAt,
-      id,
-      generation,
-      lastUsedAt,
+      address: kept.address,
+      browser: kept.browser,
     },
-    secretHash: Buffer.from(secretHash, 'base64url'),
+    secretHash: Buffer.from(kept.secretHash, 'base64url'),
   };
 }
 

@@ -37,7 +37,10 @@ export function prepareIdentity(
   subjectPrefix = '',
 ): Identity | 'claims_overflow' {
   const { principal, claims } = parts;
-  const user = { ...parts.user, subject: subjectPrefix + parts.user.subject };
+  const user =
+    subjectPrefix === ''
+      ? parts.user
+      : { ...parts.user, subject: subjectPrefix + parts.user.subject };
   const headers: HeaderPair[] = [
     [IDENTITY_HEADERS.subject, encodeHeaderValue(subjectPrefix + principal.subject)],
     [IDENTITY_HEADERS.issuer, encodeHeaderValue(principal.issuer)],
@@ -71,8 +74,8 @@ class UserRecordBody {
 
   get camelCase(): string {
     if (this.#camelCase === undefined) {
-      const { subject, name, email, picture, additionalClaims, ...names } = this.#user;
-      const { preferredUsername, givenName, familyName } = names;
+      const { subject, name, preferredUsername, givenName, familyName, email } = this.#user;
+      const { picture, additionalClaims } = this.#user;
       this.#camelCase = JSON.stringify({
         subject,
         name,
@@ -89,8 +92,8 @@ class UserRecordBody {
 
   get snakeCase(): string {
     if (this.#snakeCase === undefined) {
-      const { subject, name, email, picture, additionalClaims, ...names } = this.#user;
-      const { preferredUsername, givenName, familyName } = names;
+      const { subject, name, preferredUsername, givenName, familyName, email } = this.#user;
+      const { picture, additionalClaims } = this.#user;
       this.#snakeCase = JSON.stringify({
         subject,
         name,

@@ -93,16 +93,11 @@ export function createSessionVerifier(
       return admit(entry, value, time, isPassive);
     },
 
-    async decide(values, isPassive = false) {
-      let refusal: Refused = NO_CREDENTIAL;
-      let overdue: Overdue | undefined;
-      for (const value of values) {
-        const verdict = await decideSession(value, isPassive);
-        if (verdict.outcome === 'overdue') overdue ??= verdict;
-        else if (verdict.outcome !== 'refused') return verdict;
-        else if (refusal.reason !== 'not_allowed') refusal = verdict;
-      }
-      return overdue ?? refusal;
+    decide(values, isPassive = false) {
+      const [value, ...others] = values;
+      return value === undefined || others.length > 0
+        ? decideSessions(values, isPassive)
+        : decideSession(value, isPassive);
     },
 
     forget(sessionId) {
@@ -118,6 +113,22 @@ export function createSessionVerifier(
     revocationsSeen += 1;
     if (revoked.all) remembered.clear();
     for (const id of revoked.sessions) remembered.drop(id);
+  }
+
+  /** The first that counts; else what would help most: a renewal, or other access rules. */
+  async function decideSessions(
+    values: readonly string[],
+    isPassive: boolean,
+  ): Promise<Verdict | Overdue> {
+    let refusal: Refused = NO_CREDENTIAL;
+    let overdue: Overdue | undefined;
+    for (const value of values) {
+      const verdict = await decideSession(value, isPassive);
+      if (verdict.outcome === 'overdue') overdue ??= verdict;
+      else if (verdict.outcome !== 'refused') return verdict;
+      else if (refusal.reason !== 'not_allowed') refusal = verdict;
+    }
+    return overdue ?? refusal;
   }
 
   async function decideSession(value: string, isPassive: boolean): Promise<Verdict | Overdue> {

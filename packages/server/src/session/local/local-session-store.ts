@@ -231,9 +231,7 @@ export function createLocalSessionStore({
       return withUse(use((at) => toStoredSession(at.select.get(id))));
     },
 
-    async readMetadata(id) {
-      return readTogether(id);
-    },
+    readMetadata: readTogether,
 
     async touch(id, lastUsedAt) {
       if (closed) throw unavailable('the store is closed', undefined);
