@@ -1,4 +1,4 @@
-import type { HeaderPair } from '@sallyport/protocol';
+import { type HeaderPair, selectEndToEndHeaders } from '@sallyport/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { anyText } from '../testing/any-text.ts';
@@ -82,7 +82,7 @@ describe('an admission', () => {
       const admitted = createAdmitted('name=value');
       expect(shapeAnswer(admitted, callerOf(kind), PUBLIC)).toEqual({
         outcome: 'admitted',
-        identityHeaders: admitted.identity.headers,
+        identityHeaders: selectEndToEndHeaders(admitted.identity.headers),
         setCookie: 'name=value',
         body: admitted.identity.body.camelCase,
       });

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { PATHS } from '@sallyport/protocol';
+import { type HeaderPair, PATHS } from '@sallyport/protocol';
 import { buildFailurePage, type FailureReason } from '../page/failure-page.ts';
 import type {
   RefusalReason,
@@ -86,10 +86,17 @@ export function shapeAnswer(verdict: Verdict, caller: Caller, publicOrigin: stri
   const { identity, setCookie } = verdict;
   return {
     outcome: 'admitted',
-    identityHeaders: identity.headers,
+    identityHeaders: inPairs(identity.headers),
     setCookie,
     body: caller.accept === 'application/json' ? identity.body.snakeCase : identity.body.camelCase,
   };
+}
+
+/** Header names with the values that stand behind them. */
+function inPairs(flat: readonly string[]): readonly HeaderPair[] {
+  const pairs: HeaderPair[] = [];
+  for (let at = 0; at + 1 < flat.length; at += 2) pairs.push([flat[at] ?? '', flat[at + 1] ?? '']);
+  return pairs;
 }
 
 /** The address a person signs in at and comes back from. */

@@ -1,3 +1,4 @@
+import { selectEndToEndHeaders } from '@sallyport/protocol';
 import { describe, expect, it } from 'vitest';
 import { BEARER_SETTINGS, createBearerUnderTest } from '../testing/bearer.ts';
 import { NOON } from '../testing/clock.ts';
@@ -269,7 +270,9 @@ describe('several issuers', () => {
       identity: { principal: { issuer: OTHER, subject: 'ada' }, user: { subject: 'two:ada' } },
     });
     const subjects = [first, second].map((verdict) =>
-      verdict.outcome === 'admitted' ? Object.fromEntries(verdict.identity.headers) : {},
+      verdict.outcome === 'admitted'
+        ? Object.fromEntries(selectEndToEndHeaders(verdict.identity.headers))
+        : {},
     );
     expect(subjects).toMatchObject([
       { 'x-user-subject': 'one:ada', 'x-user-issuer': ISSUER },

@@ -40,12 +40,6 @@ export type Door = (req: HttpRequest, res: HttpResponse) => boolean;
  * @returns A function that answers `true` when the request was for `/me`.
  */
 export function createMeDoor({ check, publicOrigin, verdictCache }: MeDoorOptions): Door {
-  /** An identity's headers, flat as `writeHead` takes them fastest; lives as long as the identity is remembered. */
-  const prepared = {
-    camelCase: new WeakMap<Identity, string[]>(),
-    snakeCase: new WeakMap<Identity, string[]>(),
-  };
-
   return function me(req, res) {
     const url = req.url ?? '';
     if (url !== PATHS.me && !url.startsWith(`${PATHS.me}?`)) return false;
@@ -67,14 +61,10 @@ export function createMeDoor({ check, publicOrigin, verdictCache }: MeDoorOption
     if (verdict.outcome === 'admitted') {
       const { identity, setCookie } = verdict;
       const spelling = req.headers.accept === 'application/json' ? 'snakeCase' : 'camelCase';
+      const body = identity.body[spelling];
       const seconds = verdictCache?.(verdict, req.headers) ?? 0;
-      const unkept = headersOf(identity, spelling);
-      const headers = seconds === 0 ? unkept : keptFor(unkept, seconds);
-      flat(res).writeHead(
-        200,
-        setCookie === undefined ? headers : [...headers, 'set-cookie', setCookie],
-      );
-      res.end(identity.body[spelling]);
+      flat(res).writeHead(200, listHeaders(identity, body, seconds, setCookie));
+      res.end(body);
       return;
     }
     const original = req.headers['x-original-uri'];
@@ -87,20 +77,6 @@ export function createMeDoor({ check, publicOrigin, verdictCache }: MeDoorOption
     const answer = shapeAnswer(verdict, caller, publicOrigin);
     if (answer.outcome === 'denied') writeDenial(answer, res);
   }
-
-  function headersOf(identity: Identity, spelling: keyof typeof prepared): string[] {
-    let headers = prepared[spelling].get(identity);
-    if (headers === undefined) {
-      headers = flatten(identity, identity.body[spelling]);
-      prepared[spelling].set(identity, headers);
-    }
-    return headers;
-  }
-}
-
-/** The same headers with another cache rule, which is the first of them. */
-function keptFor(headers: readonly string[], seconds: number): string[] {
-  return headers.with(headers.indexOf('x-accel-expires') + 1, String(seconds));
 }
 
 /** Copies a denial out. */
@@ -117,14 +93,26 @@ function flat(res: HttpResponse): Pick<ServerResponse, 'writeHead'> {
   return res as ServerResponse;
 }
 
-function flatten(identity: Identity, body: string): string[] {
+/** An admission's headers, flat as `writeHead` takes them fastest. */
+function listHeaders(
+  identity: Identity,
+  body: string,
+  keptSeconds: number,
+  setCookie: string | undefined,
+): string[] {
   const headers = [
-    ...NO_STORE,
+    ...(keptSeconds === 0 ? NO_STORE : keptFor(keptSeconds)),
     'content-type',
     'application/json',
     'content-length',
     String(Buffer.byteLength(body)),
+    ...identity.headers,
   ];
-  for (const [name, value] of identity.headers) headers.push(name, value);
+  if (setCookie !== undefined) headers.push('set-cookie', setCookie);
   return headers;
+}
+
+/** nginx keeps it for so long, nobody else at all. */
+function keptFor(seconds: number): readonly string[] {
+  return NO_STORE.with(NO_STORE.indexOf('x-accel-expires') + 1, String(seconds));
 }

@@ -28,7 +28,7 @@ function prepare(
 
 function headersOf(identity: Identity | 'claims_overflow'): Record<string, string> {
   if (identity === 'claims_overflow') throw new Error('claims_overflow');
-  return Object.fromEntries(identity.headers);
+  return Object.fromEntries(selectEndToEndHeaders(identity.headers));
 }
 
 describe('identity headers', () => {
@@ -142,7 +142,7 @@ describe('identity headers', () => {
   it('have names that travel end to end', () => {
     const identity = prepare({}, ['connection', 'te']);
     if (identity === 'claims_overflow') throw new Error(identity);
-    expect(selectEndToEndHeaders(identity.headers.flat())).toEqual(identity.headers);
+    expect(selectEndToEndHeaders(identity.headers).flat()).toEqual(identity.headers);
   });
 });
 
@@ -198,7 +198,9 @@ describe('claims that do not fit', () => {
       fc.property(text, text, fc.array(text, { maxLength: 3 }), (name, email, groups) => {
         const identity = prepare({ name, email, additionalClaims: { groups } }, ['groups']);
         if (identity === 'claims_overflow') return;
-        const lines = identity.headers.map(([header, value]) => `${header}: ${value}\r\n`);
+        const lines = selectEndToEndHeaders(identity.headers).map(
+          ([header, value]) => `${header}: ${value}\r\n`,
+        );
         expect(Buffer.byteLength(lines.join(''))).toBeLessThanOrEqual(2_900);
       }),
       { numRuns: RUNS / 5 },

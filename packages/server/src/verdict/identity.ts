@@ -6,7 +6,6 @@
 
 import {
   CLAIM_HEADER_PREFIX,
-  type HeaderPair,
   IDENTITY_HEADERS,
   type JsonValue,
   type Principal,
@@ -41,17 +40,24 @@ export function prepareIdentity(
     subjectPrefix === ''
       ? parts.user
       : { ...parts.user, subject: subjectPrefix + parts.user.subject };
-  const headers: HeaderPair[] = [
-    [IDENTITY_HEADERS.subject, encodeHeaderValue(subjectPrefix + principal.subject)],
-    [IDENTITY_HEADERS.issuer, encodeHeaderValue(principal.issuer)],
-    [IDENTITY_HEADERS.identityType, principal.kind],
-    [IDENTITY_HEADERS.email, encodeHeaderValue(user.email)],
-    [IDENTITY_HEADERS.name, encodeHeaderValue(user.name)],
-    ...claimHeaders.map(
-      (claim): HeaderPair => [claimHeaderName(claim), encodeClaim(user.additionalClaims[claim])],
-    ),
+  const headers = [
+    IDENTITY_HEADERS.subject,
+    encodeHeaderValue(subjectPrefix + principal.subject),
+    IDENTITY_HEADERS.issuer,
+    encodeHeaderValue(principal.issuer),
+    IDENTITY_HEADERS.identityType,
+    principal.kind,
+    IDENTITY_HEADERS.email,
+    encodeHeaderValue(user.email),
+    IDENTITY_HEADERS.name,
+    encodeHeaderValue(user.name),
+    ...claimHeaders.flatMap((claim) => [
+      claimHeaderName(claim),
+      encodeClaim(user.additionalClaims[claim]),
+    ]),
   ];
-  const bytes = headers.reduce((sum, [name, value]) => sum + name.length + value.length + 4, 0);
+  // Two bytes end a name and two a value.
+  const bytes = headers.reduce((sum, text) => sum + text.length + 2, 0);
   if (bytes > IDENTITY_HEADERS_MAX_BYTES) return 'claims_overflow';
   return { principal, user, claims, headers, body: new UserRecordBody(user) };
 }

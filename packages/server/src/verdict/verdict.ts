@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { HeaderPair, JsonValue, Principal, UserRecord } from '@sallyport/protocol';
+import type { JsonValue, Principal, UserRecord } from '@sallyport/protocol';
 import type { EndReason } from '../session/session-store.ts';
 
 /** Why a caller may not enter. Stable: on the wire as `reason`, and a metric label. */
@@ -26,8 +26,11 @@ export type UndecidedReason = 'store_unavailable' | 'issuer_unavailable' | 'rene
 export interface Identity {
   readonly principal: Principal;
   readonly user: UserRecord;
-  /** The full set of identity headers, prepared once. */
-  readonly headers: readonly HeaderPair[];
+  /**
+   * The full set of identity headers, prepared once: each name with its value behind it, which takes a
+   * third of the room that pairs take for as long as a session is remembered.
+   */
+  readonly headers: readonly string[];
   /** The user record as JSON, in the two spellings that existing consoles ask for. */
   readonly body: { readonly camelCase: string; readonly snakeCase: string };
   /** Claims kept for the access rules. */
