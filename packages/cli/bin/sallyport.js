@@ -8,6 +8,8 @@ if (major < 24 || (major === 24 && minor < 11)) {
   process.exit(1);
 }
 
+const GIGABYTE = 2 ** 30;
+
 if (process.argv[2] === 'serve') beSmall();
 
 const [{ enableCompileCache }, fs, { homedir }, { isAbsolute, join }] = await Promise.all([
@@ -42,16 +44,30 @@ if (fs.existsSync(source)) {
  * Becomes a process that stays small while it serves, under the same process id. What serves makes
  * short-lived objects: a young generation and memory arenas that grow with the load take tens of megabytes
  * and save no time, and a compiler that has seen the first sessions being remembered would make room for
- * all later ones among what lives long. All of that can only be said when a process starts. Does nothing
- * where somebody has said something else, in a worker (its primary has passed it on), or where it cannot be
- * done.
+ * all later ones among what lives long. A runtime that may take four gigabytes lets its memory grow to
+ * several times what it needs before it looks for what is gone; what serves needs some fifty megabytes, and
+ * a process that wants a gigabyte is broken. All of that can only be said when a process starts. Does
+ * nothing where somebody has said something else, in a worker (its primary has passed it on), or where it
+ * cannot be done.
  */
 function beSmall() {
   const { execArgv, env } = process;
-  const isSaid = `${execArgv.join(' ')} ${env.NODE_OPTIONS ?? ''}`.includes('semi-space-size');
+  const said = `${execArgv.join(' ')} ${env.NODE_OPTIONS ?? ''}`.replaceAll('_', '-');
   // A channel to the process that started this one would not survive.
-  if (isSaid || process.send !== undefined || process.platform === 'win32') return;
+  if (
+    said.includes('semi-space-size') ||
+    process.send !== undefined ||
+    process.platform === 'win32'
+  )
+    return;
   const small = ['--max-semi-space-size=2', '--no-allocation-site-pretenuring'];
+  // Where there is less, the runtime takes its share of that, which is the smaller one.
+  const memory = Math.min(
+    process.getBuiltinModule('node:os').totalmem(),
+    process.constrainedMemory() || Number.POSITIVE_INFINITY,
+  );
+  if (memory >= 4 * GIGABYTE && !/old-space-size|max-heap-size/.test(said))
+    small.push('--max-old-space-size=1024');
   const args = [...small, ...execArgv, ...process.argv.slice(1)];
   try {
     process.execve(process.execPath, [process.execPath, ...args], {

@@ -57,7 +57,7 @@ export interface RememberingSessionVerifier extends SessionVerifier {
 const NOTE_USE_EVERY_MS = 60_000;
 /** The store is read again at least this often, whatever the revocation log says. */
 const READ_AGAIN_AFTER_MS = 300_000;
-/** Some 2.5 kB each; a session that made room is read from the store again, which takes a few times as long. */
+/** Some 1.5 kB each; a session that made room is read from the store again, which takes a few times as long. */
 const REMEMBERED_LIMIT = 8_192;
 
 const NO_CREDENTIAL: Refused = { outcome: 'refused', reason: 'no_credential' };

@@ -32,7 +32,7 @@ const BUSY_PAUSE_MS = 5;
 /** How long one attempt may hold up this thread. */
 const BUSY_TIMEOUT_MS = 1;
 /** Some thousand sessions: what is asked for often is remembered anyway. */
-const CACHE_KIB = 8_192;
+const CACHE_KIB = 4_096;
 /** A file that could not be opened is tried again at most this often. */
 const REOPEN_MS = 500;
 const POLL_MS = 250;
