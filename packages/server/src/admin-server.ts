@@ -164,9 +164,10 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
   let isRingKnown = false;
   const ring = new KeyRing(options.keyRing, {
     now,
-    onChange: () => {
+    onChange: (change) => {
       generation.bump();
-      const reason = isRingKnown ? 'file_changed' : 'first_use';
+      const read = isRingKnown ? 'file_changed' : 'first_use';
+      const reason = change === 'key_ended' ? change : read;
       isRingKnown = true;
       audit({ event: 'key_ring_loaded', ...NOBODY, session: undefined, ...NO_REQUEST, reason });
     },

@@ -1,7 +1,7 @@
 import { request as httpRequest } from 'node:http';
-import { connect } from 'node:net';
+import { connect, Server } from 'node:net';
 import { SallyportError } from '@sallyport/protocol';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Exposition, listenForScrapes } from './metrics-listener.ts';
 
 const HOST = '127.0.0.1';
@@ -48,6 +48,17 @@ describe('The port of the metrics', () => {
       'x-content-type-options': 'nosniff',
     });
     expect((await ask(port, '/metrics?format=prometheus')).body).toBe(EXPOSED.text);
+  });
+
+  it('goes on after a connection that could not be taken, and says so', async () => {
+    const listening = vi.spyOn(Server.prototype, 'listen');
+    onTestFinished(() => listening.mockRestore());
+    const { port, lines } = await listen();
+    const [server] = listening.mock.contexts;
+    if (!(server instanceof Server)) throw new Error('no server listens');
+    server.emit('error', Object.assign(new Error('accept EMFILE'), { code: 'EMFILE' }));
+    expect(lines).toEqual(['error scrape_failed']);
+    expect((await ask(port, '/metrics')).status).toBe(200);
   });
 
   it('answers HEAD with the same head and no body', async () => {

@@ -60,6 +60,8 @@ export async function listenForScrapes(
   server.setTimeout(IDLE_MS);
   server.maxConnections = CONNECTIONS_MAX;
   await listening(server, host, port);
+  // Out of file descriptors, a connection cannot be taken: the next one perhaps can.
+  server.on('error', (cause) => log('error', 'scrape_failed', { failure: describeFailure(cause) }));
   return { port: (server.address() as AddressInfo).port, close: () => close(server) };
 
   async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {

@@ -145,6 +145,20 @@ describe('What the workers count', () => {
     expect(await workers.collect()).toEqual({ counter: 103, gauge: 2, running: 2, answering: 2 });
   });
 
+  it('is not lost when the worker ends while those that ended before are put together', async () => {
+    const workers = setup();
+    for (const id of [1, 2, 3]) workers.start(id, id);
+    await workers.collect();
+    workers.end(1);
+    workers.end(2);
+    const collecting = workers.begin();
+    // The third has answered, and what is waited for is only the loading of what merges.
+    for (let turn = 0; turn < 3; turn += 1) await Promise.resolve();
+    workers.end(3);
+    expect((await collecting).counter).toBe(6);
+    expect((await workers.collect()).counter).toBe(6);
+  });
+
   it('is not waited for when the worker ends meanwhile', async () => {
     const workers = setup();
     workers.start(1, 3);

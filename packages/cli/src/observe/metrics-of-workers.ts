@@ -72,10 +72,11 @@ export function createWorkersCollector(
     cancel();
     const silent = open;
     open = new Set();
-    const kept = await foldEnded();
+    // In one turn with what `foldEnded` takes: a worker that ends meanwhile is in one of the two.
     const live = [...lastById].map(([id, metrics]) =>
       silent.has(id) ? countersOf(metrics) : metrics,
     );
+    const kept = await foldEnded();
     const running = workers.running();
     return {
       processes: [kept, ...live],

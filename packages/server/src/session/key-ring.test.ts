@@ -79,6 +79,34 @@ describe('opening', () => {
     expect(ring.openingKey('aaaaaaaa', 'state')).toBeDefined();
   });
 
+  it('tells, within a second, that the time of a key is over, once; nothing of the source has changed', () => {
+    const { ring, clock, told } = setup(
+      createRingKey('a'),
+      createRingKey('b', { opensUntil: NOON + 60_000 }),
+    );
+    ring.poll();
+    expect(told.changes).toBe(1);
+    clock.set(NOON + 59_500);
+    ring.poll();
+    expect(told.changes).toBe(1);
+    clock.set(NOON + 60_500);
+    ring.poll();
+    expect(told.changes).toBe(2);
+    clock.set(NOON + 62_000);
+    ring.poll();
+    expect(told.changes).toBe(2);
+  });
+
+  it('tells once of a source that changes at the moment at which a key ends', () => {
+    const ending = createRingKey('b', { opensUntil: NOON + 1_000 });
+    const { ring, clock, source, told } = setup(createRingKey('a'), ending);
+    ring.poll();
+    source.replace([createRingKey('a'), createRingKey('c'), ending]);
+    clock.set(NOON + 2_000);
+    ring.poll();
+    expect(told.changes).toBe(2);
+  });
+
   it('opens with a key that does not seal yet', () => {
     const { ring } = setup(createRingKey('a'), createRingKey('b', { sealsFrom: NOON + 600_000 }));
     expect(ring.openingKey('bbbbbbbb', 'state')).toBeDefined();

@@ -39,6 +39,9 @@ export type KeyPurpose =
   | 'state'
   | 'sign-out-state';
 
+/** Why what a ring opens is another than before: its source, or a key whose `opensUntil` has come. */
+export type KeyRingChange = 'source_changed' | 'key_ended';
+
 /** How often the source is looked at while nothing asks for an unknown key. */
 const POLL_MS = 1_000;
 /** An unknown key id forces at most one re-read in this time, so that forged ids cannot cause a storm. */
@@ -54,7 +57,7 @@ const KID = /^[A-Za-z0-9_-]{8}$/;
 export class KeyRing {
   readonly #source: KeyRingSource;
   readonly #now: () => number;
-  readonly #onChange: () => void;
+  readonly #onChange: (reason: KeyRingChange) => void;
   readonly #onProblem: (cause: unknown) => void;
   #isFailing = false;
   #version = '';
@@ -64,14 +67,14 @@ export class KeyRing {
   #forcedAt = Number.NEGATIVE_INFINITY;
 
   /**
-   * @param onChange - Called after the set of keys changed; the caller bumps its generation.
+   * @param onChange - Called after what the ring opens has changed; the caller bumps its generation.
    * @param onProblem - Called when a source that was readable no longer is.
    */
   constructor(
     source: KeyRingSource,
     options: {
       readonly now: () => number;
-      readonly onChange: () => void;
+      readonly onChange: (reason: KeyRingChange) => void;
       readonly onProblem: (cause: unknown) => void;
     },
   ) {
@@ -89,9 +92,12 @@ export class KeyRing {
   poll(): void {
     const now = this.#now();
     // A clock that was set back must not stop the looking.
-    if (now - this.#polledAt < POLL_MS && now >= this.#polledAt) return;
+    const polledAt = this.#polledAt;
+    if (now - polledAt < POLL_MS && now >= polledAt) return;
     this.#polledAt = now;
-    this.#reload(false);
+    // Nothing of the source changes when a key's time is over, but what it sealed counts no longer.
+    const hasEnded = this.#keys.some((key) => this.#opens(key, polledAt) && !this.#opens(key, now));
+    if (!this.#reload(false) && hasEnded) this.#onChange('key_ended');
   }
 
   /**
@@ -164,9 +170,10 @@ export class KeyRing {
     return key.opensUntil === undefined || now < key.opensUntil;
   }
 
-  #reload(force: boolean): void {
+  /** Whether another set of keys was read. */
+  #reload(force: boolean): boolean {
     try {
-      if (!force && this.#version !== '' && this.#source.version() === this.#version) return;
+      if (!force && this.#version !== '' && this.#source.version() === this.#version) return false;
       const { version, keys } = this.#source.read();
       this.#isFailing = false;
       const changed = version !== this.#version;
@@ -174,11 +181,13 @@ export class KeyRing {
       this.#keys = keys;
       if (changed) {
         this.#derived = new Map();
-        this.#onChange();
+        this.#onChange('source_changed');
       }
+      return changed;
     } catch (cause) {
       if (!this.#isFailing) this.#onProblem(cause);
       this.#isFailing = true;
+      return false;
     }
   }
 

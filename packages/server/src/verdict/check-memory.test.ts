@@ -198,6 +198,17 @@ describe('revocation', () => {
     expect(await ask(begun.cookieValue)).toMatchObject({ outcome: 'admitted' });
   });
 
+  it('of a key whose time is over ends what it sealed within a second, remembered or not', async () => {
+    const { ask, signIn, clock, source } = createCheckUnderTest();
+    source.replace([createRingKey('a', { opensUntil: clock.now() + 60_000 })]);
+    clock.advance(1_000);
+    const { cookie } = await signIn();
+    clock.advance(58_000);
+    expect(await ask(cookie)).toMatchObject({ outcome: 'admitted' });
+    clock.advance(1_000);
+    expect(await ask(cookie)).toEqual({ outcome: 'refused', reason: 'session_unknown' });
+  });
+
   it('is not what adding a key does: everybody stays', async () => {
     const { ask, signIn, clock, source } = createCheckUnderTest();
     const { cookie } = await signIn();

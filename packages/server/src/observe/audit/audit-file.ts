@@ -84,7 +84,8 @@ const STANDARD: ReadonlyMap<string, number> = new Map([
   ['/dev/stderr', 2],
 ]);
 const MODE = 0o600;
-const APPEND_ONLY = constants.O_WRONLY | constants.O_APPEND;
+/** A pipe without a reader is an error at once, and a full one later: neither may hold up a thread. */
+const APPEND_ONLY = constants.O_WRONLY | constants.O_APPEND | constants.O_NONBLOCK;
 /** Characters that wait while nothing can be written; what comes then is handed back at once. */
 const WAITING_MAX = 4 * 1024 * 1024;
 /** One call takes so many lines at most: requests have their turn in between. */
@@ -106,7 +107,7 @@ export function openAuditFile(options: AuditFileOptions): AuditFile {
 
 class AppendedFile implements AuditFile {
   readonly #options: AuditFileOptions;
-  readonly #flags: string | number;
+  readonly #flags: number;
   #file: OpenFile;
   #queue: Entry[] = [];
   #waiting = 0;
@@ -125,7 +126,7 @@ class AppendedFile implements AuditFile {
   constructor(options: AuditFileOptions) {
     this.#options = options;
     try {
-      this.#flags = options.mayCreate === false ? APPEND_ONLY : 'a';
+      this.#flags = options.mayCreate === false ? APPEND_ONLY : APPEND_ONLY | constants.O_CREAT;
       const { path } = options;
       this.#file = describe(STANDARD.get(path) ?? openSync(path, this.#flags, MODE));
     } catch (cause) {

@@ -98,7 +98,7 @@ export type AuditEvent =
       ConfigurationDetails & { readonly problem: string }
     >
   | Entry<'secret_loaded', 'file_changed', { readonly key: string }>
-  | Entry<'key_ring_loaded', 'first_use' | 'file_changed'>
+  | Entry<'key_ring_loaded', 'first_use' | 'file_changed' | 'key_ended'>
   | Entry<
       'events_suppressed',
       'flood',

@@ -57,6 +57,26 @@ describe('a flood', () => {
     },
   );
 
+  it('of tokens that nobody issued hides no refusal of one that was verified, and the other way round', async () => {
+    const { timers, bounded, linesOf } = setup();
+    const refuse = (subject: string | null) =>
+      bounded.log('audit', 'bearer_refused', { issuer: subject, subject });
+    for (let count = 0; count < MANY; count += 1) refuse(null);
+    refuse('ci-robot');
+    expect(linesOf('bearer_refused')).toHaveLength(51);
+    expect(linesOf('bearer_refused').at(-1)?.[2]).toMatchObject({ subject: 'ci-robot' });
+    for (let count = 0; count < MANY; count += 1) refuse('ci-robot');
+    expect(linesOf('bearer_refused')).toHaveLength(1_050);
+    await timers.advance(1_000);
+    const suppressed = linesOf('events_suppressed').map(([, , fields]) => fields);
+    expect(suppressed).toMatchObject([
+      { suppressed_event: 'bearer_refused', suppressed: MANY - 50 },
+      { suppressed_event: 'bearer_refused', suppressed: MANY + 1 - 1_000 },
+    ]);
+    refuse(null);
+    expect(linesOf('bearer_refused')).toHaveLength(1_051);
+  });
+
   it('that is over is told when the log is closed', () => {
     const { bounded, linesOf } = setup();
     for (let count = 0; count < 51; count += 1) bounded.log('audit', 'bearer_refused');

@@ -6,7 +6,7 @@
 
 import type { Schedule } from '../../issuer/idp-metadata.ts';
 import { type AuditEventName, createAudit, NO_REQUEST, NOBODY } from '../audit/audit.ts';
-import type { Log } from './log.ts';
+import type { Log, LogFields } from './log.ts';
 import { EventBudget, type EventRate } from './log-budget.ts';
 
 /** What somebody without any session can cause, by asking. */
@@ -68,29 +68,44 @@ export interface BoundedLog {
 /** Puts the bounds in front of a log; once a second it says how many lines of an event were left out. */
 export function boundLog(log: Log, schedule: Schedule): BoundedLog {
   const audit = createAudit(log);
-  const budget = new EventBudget({
-    schedule,
-    onSuppressed(event, suppressed) {
-      if (!Object.hasOwn(AUDIT_RATES, event)) {
-        log('warn', 'events_suppressed', { suppressed_event: event, suppressed });
-        return;
-      }
-      audit({
-        event: 'events_suppressed',
-        ...NOBODY,
-        session: undefined,
-        ...NO_REQUEST,
-        reason: 'flood',
-        suppressed_event: event,
-        suppressed,
-      });
-    },
-  });
+  const strangers = new EventBudget({ schedule, onSuppressed });
+  // Whoever sends nonsense must not hide what a program with a real token was refused.
+  const verified = new EventBudget({ schedule, onSuppressed });
+
   return {
     log(level, event, fields) {
+      if (isOfVerifiedToken(event, fields)) {
+        if (verified.take(event, SIGN_INS)) log(level, event, fields);
+        return;
+      }
       const rate = RATES.get(event);
-      if (rate === undefined || budget.take(event, rate)) log(level, event, fields);
+      if (rate === undefined || strangers.take(event, rate)) log(level, event, fields);
     },
-    close: () => budget.close(),
+    close() {
+      strangers.close();
+      verified.close();
+    },
   };
+
+  function onSuppressed(event: string, suppressed: number): void {
+    if (!Object.hasOwn(AUDIT_RATES, event)) {
+      log('warn', 'events_suppressed', { suppressed_event: event, suppressed });
+      return;
+    }
+    audit({
+      event: 'events_suppressed',
+      ...NOBODY,
+      session: undefined,
+      ...NO_REQUEST,
+      reason: 'flood',
+      suppressed_event: event,
+      suppressed,
+    });
+  }
+}
+
+/** The audit stream names nobody but whose token was verified. */
+function isOfVerifiedToken(event: string, fields: LogFields | undefined): boolean {
+  const subject = event === 'bearer_refused' ? fields?.['subject'] : undefined;
+  return subject !== undefined && subject !== null;
 }
