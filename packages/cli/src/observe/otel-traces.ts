@@ -10,6 +10,7 @@ import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
 import { AlwaysOnSampler, TracerProvider } from '@opentelemetry/sdk-trace';
 import type { TracesConfig } from '@sallyport/config';
+import type { Tracer } from '@sallyport/server/observe';
 import type { Ports } from '../ports.ts';
 import { readVersion } from '../version.ts';
 import { openCollectorHeaders } from './collector-headers.ts';
@@ -17,7 +18,13 @@ import { createOtelTracer } from './otel-tracer.ts';
 import { OtlpExporter } from './otlp-exporter.ts';
 import { SpanQueue } from './span-queue.ts';
 import { createTraceSampling } from './trace-sampling.ts';
-import type { Traces } from './traces.ts';
+
+/** Traces under way; they outlive whatever is made anew for another configuration. */
+export interface Traces {
+  readonly tracer: Tracer;
+  /** Sends what waits, for three seconds at most. To be called last, when nothing is served any more. */
+  close(): Promise<void>;
+}
 
 /** A message that takes longer is given up. */
 const EXPORT_MS = 5_000;

@@ -5,15 +5,8 @@
  */
 
 import type { TracesConfig } from '@sallyport/config';
-import type { Tracer } from '@sallyport/server/observe';
 import type { Ports } from '../ports.ts';
-
-/** Traces under way; they outlive whatever is made anew for another configuration. */
-export interface Traces {
-  readonly tracer: Tracer;
-  /** Sends what waits, for three seconds at most. To be called last, when nothing is served any more. */
-  close(): Promise<void>;
-}
+import type { Traces } from './otel-traces.ts';
 
 /**
  * Opens the traces.

@@ -5,7 +5,7 @@
  */
 
 import { hash } from 'node:crypto';
-import type { Occupancy } from '../observe/metrics/metrics.ts';
+import type { Occupancy } from '../verdict/bounded-cache.ts';
 import type { BearerVerifier } from '../verdict/check.ts';
 import type { Generation } from '../verdict/generation.ts';
 import type { Refused, Undecided, Verdict } from '../verdict/verdict.ts';

@@ -28,7 +28,6 @@ export {
   createMetrics,
   type Metrics,
   type MetricsOptions,
-  type Occupancy,
   type ServerReadings,
 } from './metrics/metrics.ts';
 export {

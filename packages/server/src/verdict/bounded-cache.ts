@@ -4,6 +4,12 @@
  * @module
  */
 
+/** How much of something bounded is in use. */
+export interface Occupancy {
+  readonly size: number;
+  readonly limit: number;
+}
+
 interface Entry<V> {
   value: V;
   /** Whether it was asked for since the hand last came by. */

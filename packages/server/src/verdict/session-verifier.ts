@@ -4,13 +4,13 @@
  * @module
  */
 
-import type { Occupancy } from '../observe/metrics/metrics.ts';
 import type { KeyRing } from '../session/key-ring.ts';
 import { type CookieSettings, setSessionCookie } from '../session/session-cookie.ts';
 import { type Session, sessionEnd } from '../session/session-record.ts';
 import type { SessionStore } from '../session/session-store.ts';
 import type { Sessions } from '../session/sessions.ts';
 import { type AccessRules, findAccessRefusal } from './access.ts';
+import type { Occupancy } from './bounded-cache.ts';
 import type { Generation } from './generation.ts';
 import { prepareIdentity } from './identity.ts';
 import { type RememberedSession, RememberedSessions } from './remembered.ts';

@@ -7,6 +7,7 @@
  */
 
 import type { SessionStore } from '../../session/session-store.ts';
+import type { Occupancy } from '../../verdict/bounded-cache.ts';
 import type { Log, LogLevel } from '../log/log.ts';
 import type { VerdictObserver } from '../verdict-observer.ts';
 import { createConfigurationCounts } from './metrics-configuration.ts';
@@ -32,12 +33,6 @@ export interface ServerReadings {
     readonly sessions: Occupancy;
     readonly tokens: Occupancy;
   };
-}
-
-/** How much of something bounded is in use. */
-export interface Occupancy {
-  readonly size: number;
-  readonly limit: number;
 }
 
 /** Settings and ports of {@link createMetrics}. */

@@ -168,6 +168,11 @@ function createStore(parts: StoreParts): SessionStore {
   const runDurably = (durable: DurableWrites, write: DurableWrite): Promise<RedisReply> =>
     use(() => durable.run(write));
 
+  async function read(id: number): Promise<StoredSession | undefined> {
+    const bytes = await send('GET', layout.record(id));
+    return Buffer.isBuffer(bytes) ? toSession(id, bytes) : undefined;
+  }
+
   async function revoke(
     id: number,
     reason: EndReason,
@@ -206,16 +211,10 @@ function createStore(parts: StoreParts): SessionStore {
       return true;
     },
 
-    async read(id) {
-      const bytes = await send('GET', layout.record(id));
-      return Buffer.isBuffer(bytes) ? toSession(id, bytes) : undefined;
-    },
+    read,
 
-    async readMetadata(id) {
-      // One value, views of which cost nothing: no part of it could be had in one command alone.
-      const bytes = await send('GET', layout.record(id));
-      return Buffer.isBuffer(bytes) ? toSession(id, bytes) : undefined;
-    },
+    // One value, views of which cost nothing: no part of it could be had in one command alone.
+    readMetadata: read,
 
     async touch(id, lastUsedAt) {
       const args = [prefix, toIdBytes(id), now(), KEPT_PAST_END_MS, lastUsedAt];
