@@ -28,14 +28,15 @@ async function main(args: readonly string[]): Promise<number> {
     options = parseOptions(args);
     const unknown = options.cases.find((name) => !CASES.some((each) => each.name === name));
     if (unknown !== undefined) throw new TypeError(`there is no case ${unknown}`);
-    if (options.from === undefined && cpus().length < 2)
+    if (!options.isHelp && options.from === undefined && cpus().length < 2)
       throw new TypeError('two cores are needed: one for servers, one for the load');
   } catch (problem) {
-    const names = CASES.map(({ name, title }) => `  ${name.padEnd(20)}${title}`);
-    console.error(
-      `${problem instanceof Error ? problem.message : ''}\n\n${USAGE}\n\ncases:\n${names.join('\n')}`,
-    );
+    console.error(`${problem instanceof Error ? problem.message : ''}\n\n${describeUsage()}`);
     return 2;
+  }
+  if (options.isHelp) {
+    console.log(describeUsage());
+    return 0;
   }
   const report = options.from === undefined ? await measure(options) : read(options.from);
   console.log(renderTable(report));
@@ -46,6 +47,11 @@ async function main(args: readonly string[]): Promise<number> {
     writeFileSync(`${DOCS}benchmarks.md`, renderPage(report));
   }
   return report.cases.some(({ failure }) => failure !== undefined) ? 1 : 0;
+}
+
+function describeUsage(): string {
+  const names = CASES.map(({ name, title }) => `  ${name.padEnd(20)}${title}`);
+  return `${USAGE}\n\ncases:\n${names.join('\n')}`;
 }
 
 async function measure(options: Options): Promise<Report> {

@@ -9,6 +9,8 @@ import type { Plan } from './load/candidate.ts';
 
 /** What the command was asked for. */
 export interface Options {
+  /** Only how to call it. */
+  readonly isHelp: boolean;
   /** Names of cases; empty for all. */
   readonly cases: readonly string[];
   readonly plan: Plan;
@@ -43,7 +45,8 @@ All cases take half an hour. Two cores are needed, one for servers and one for t
   --peer-version V    what to call its version, for a build that does not know it
   --json FILE         writes the whole report
   --docs              writes docs/benchmarks.md, .svg and .json
-  --from FILE         makes table and page from a report, and measures nothing`;
+  --from FILE         makes table and page from a report, and measures nothing
+  --help              this text`;
 
 /** Reads them. @throws {TypeError} Naming what is wrong. */
 export function parseOptions(args: readonly string[]): Options {
@@ -59,10 +62,12 @@ export function parseOptions(args: readonly string[]): Options {
       json: { type: 'string' },
       docs: { type: 'boolean', default: false },
       from: { type: 'string' },
+      help: { type: 'boolean', short: 'h', default: false },
     },
   });
   const { rounds, seconds } = values.quick ? QUICK : FULL;
   return {
+    isHelp: values.help,
     cases: positionals,
     plan: {
       rounds: parseCount('rounds', values.rounds, rounds),

@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Browser } from './wire/browser.ts';
 import { exchange } from './wire/exchange.ts';
 import { type Plane, type Service, startPlane, startService } from './wire/platform.ts';
+import { freePort } from './wire/ports.ts';
 import { run, start, temporaryFolder } from './wire/process.ts';
 
 const folder = temporaryFolder();
@@ -11,6 +12,8 @@ const secretFile = join(folder.path, 'oidc_client_secret');
 writeFileSync(secretFile, 'canary-secret');
 afterAll(() => folder.remove());
 
+/** Kept for documents (RFC 5737): nobody has it. */
+const ABSENT_ADDRESS = '203.0.113.7';
 const COMPLETE = {
   PUBLIC_URL: 'https://flows.example',
   OIDC_BASE_URL: 'https://idp.example',
@@ -286,6 +289,35 @@ describe('Admin service settings', () => {
     expect(JSON.stringify(printed) + stderr).not.toContain('canary-secret');
   });
 
+  it('a check says where what is given came from, and how many settings there are; JSON has all of them', async () => {
+    const config = file('session:\n  idleTimeout: 2h\n');
+    const { code, stdout } = await run(['serve', '--check', '--config', config], COMPLETE);
+    const { printed } = await check(COMPLETE, ['--config', config]);
+    const origins = Object.entries(
+      (printed as unknown as { origins: Record<string, string> }).origins,
+    );
+    const given = origins.filter(([, origin]) => origin !== 'default');
+    expect(code).toBe(0);
+    expect(stdout.split('\n')).toEqual(
+      expect.arrayContaining([
+        `ok: ${origins.length} settings, ${given.length} given and the others default; --json prints all`,
+        '  session.idleTimeout  from file',
+        ...given.map(([key, origin]) => `  ${key}  from ${origin}`),
+      ]),
+    );
+    expect(stdout).not.toContain('from default');
+    expect(origins.length).toBeGreaterThan(given.length);
+  });
+
+  it.each([
+    ['that is not there', join(folder.path, 'no-such.yaml'), 'no such file'],
+    ['that is a folder', folder.path, 'a folder'],
+  ])('a configuration file %s is said so', async (_, path, found) => {
+    const { code, stderr } = await run(['serve', '--check', '--config', path], COMPLETE);
+    expect(code).toBe(1);
+    expect(stderr).toContain(`${path}: --config: found ${found}, expected a readable YAML file\n`);
+  });
+
   it('a secret file that is missing is a problem that names path and key, before anything starts', async () => {
     const { code, printed } = await check({
       ...COMPLETE,
@@ -300,6 +332,37 @@ describe('Admin service settings', () => {
     service = await startService();
     const { code, stderr } = await run(['serve', '--port', new URL(service.url).port], COMPLETE);
     expect(code).toBe(1);
-    expect(stderr).toMatch(/SP_PORT_IN_USE .*port \d+ is taken/);
+    expect(stderr).toMatch(/SP_PORT_IN_USE .*listen\.port: port \d+ is taken/);
   });
+
+  it.each([
+    ['1', 'the port of the service', { SALLYPORT_LISTEN_HOST: ABSENT_ADDRESS }, 'listen.host'],
+    ['2', 'the port of the service', { SALLYPORT_LISTEN_HOST: ABSENT_ADDRESS }, 'listen.host'],
+    [
+      '1',
+      'that of the metrics',
+      { SALLYPORT_METRICS_HOST: ABSENT_ADDRESS },
+      'observe.metrics.host',
+    ],
+    [
+      '2',
+      'that of the metrics',
+      { SALLYPORT_METRICS_HOST: ABSENT_ADDRESS },
+      'observe.metrics.host',
+    ],
+  ])(
+    'an address that the machine does not have is said in one sentence, with its key: %s workers, %s',
+    async (workers, _, host, key) => {
+      const { code, stdout, stderr } = await run(['serve', '--port', '0'], {
+        ...COMPLETE,
+        SALLYPORT_WORKERS: workers,
+        SALLYPORT_METRICS_PORT: String(await freePort()),
+        ...host,
+      });
+      expect([code, stdout]).toEqual([1, '']);
+      expect(stderr).toContain(
+        `${key}: this machine has no address ${ABSENT_ADDRESS}; use 127.0.0.1, or 0.0.0.0 for every address`,
+      );
+    },
+  );
 });

@@ -1,137 +1,36 @@
 /**
- * Writes the generated files of the nginx recipe from the route groups.
- *
- * `node --conditions=source tools/generate-nginx-recipe.ts [--out DIR] [--claim NAME]...
- * [--bearer-header NAME]... [--strip-header NAME]... [--verdict-cache [--verdict-folder PATH]]`
+ * Writes the generated files of the nginx recipe from the route groups; `--help` says how.
  *
  * @module
  */
 
-import { rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-import {
-  CLAIM_HEADER_PREFIX,
-  DEFAULT_AUTHORIZATION_HEADER,
-  IDENTITY_HEADERS,
-  ROUTE_GROUPS,
-  type RouteGroup,
-} from '@sallyport/protocol';
-import { renderCheck } from './nginx-recipe/check.ts';
-import { renderCookies } from './nginx-recipe/cookies.ts';
-import { harmless } from './nginx-recipe/harmless.ts';
-import { renderRefusals } from './nginx-recipe/refusals.ts';
-import {
-  refuseAmbiguous,
-  renderHttpOnly,
-  renderRoutes,
-  renderStreaming,
-} from './nginx-recipe/routes.ts';
-import {
-  grpcTreatmentFile,
-  type HeaderNames,
-  renderGrpcTreatment,
-  renderTreatment,
-  treatmentFile,
-} from './nginx-recipe/treatment.ts';
-import { renderVerdictCache, VERDICT_FOLDER } from './nginx-recipe/verdict-cache.ts';
+import { parseCommandLine, USAGE } from './nginx-recipe/command-line.ts';
+import { renderNginxRecipe } from './nginx-recipe/recipe.ts';
+import { writeRecipe } from './nginx-recipe/write-recipe.ts';
 
-/** What a recipe is made from. Everything in it is rendered into nginx, and refused unless it is harmless. */
-export interface RecipeOptions {
-  /** One of them must match `/`. */
-  readonly routes: readonly RouteGroup[];
-  /** `claimHeaders` of the configuration, and any further claim a backend might believe. */
-  readonly claims: readonly string[];
-  /** `auth.httpAuthorizationHeader` and `auth.grpcAuthorizationHeader`, where they differ from the default. */
-  readonly bearerHeaders: readonly string[];
-  /** `stripHeaders` of the configuration. */
-  readonly stripHeaders: readonly string[];
-  /** Where nginx may keep verdicts, for as long as `doors.me.verdictCache` says; absent keeps none. */
-  readonly verdictFolder?: string | undefined;
-}
+process.exitCode = main(process.argv.slice(2));
 
-/** Where the generated files lie. */
-export const RECIPE_FOLDER: URL = new URL('../deploy/nginx/sallyport/', import.meta.url);
-
-/** The one file that not every recipe has; `http.conf` includes it where it is. */
-const VERDICT_CACHE_FILE = 'verdict-cache.conf';
-
-/** What the files in {@link RECIPE_FOLDER} are made from. */
-export const DEFAULT_RECIPE: RecipeOptions = {
-  routes: ROUTE_GROUPS,
-  claims: ['groups', 'tenant_id'],
-  bearerHeaders: [],
-  stripHeaders: [],
-};
-
-/**
- * Renders the recipe.
- *
- * @returns Content by file name.
- *
- * @throws {TypeError} When a name is not of the one harmless shape its kind has, when no group matches
- *   `/`, when a path stands twice, or when a protected path lies below an open one: nginx would find
- *   the open one for another spelling of it.
- */
-export function renderNginxRecipe(options: RecipeOptions): ReadonlyMap<string, string> {
-  const { routes, verdictFolder } = options;
-  const bearers = [
-    ...new Set([DEFAULT_AUTHORIZATION_HEADER, ...options.bearerHeaders, 'authorization']),
-  ].map((name) => harmless('header', name));
-  const strips = options.stripHeaders.map((name) => harmless('header', name));
-  const identity = [
-    ...Object.values(IDENTITY_HEADERS),
-    ...options.claims.map(
-      (claim) =>
-        CLAIM_HEADER_PREFIX +
-        harmless('claim', claim)
-          .toLowerCase()
-          .replaceAll(/[^a-z0-9-]/g, '-'),
-    ),
-  ].map((name) => harmless('header', name));
-  const catchAll = routes.find(
-    ({ transport, matches }) => transport === 'http' && matches.includes('/'),
-  );
-  if (catchAll?.protected !== true) throw new TypeError('no protected group matches /');
-  refuseAmbiguous(routes);
-
-  const names: HeaderNames = { identity, bearers, strips };
-  const files = new Map([
-    ['check.conf', renderCheck(verdictFolder !== undefined)],
-    ['cookies.conf', renderCookies(routes)],
-    ['http-only.conf', renderHttpOnly()],
-    ['refusals.conf', renderRefusals()],
-    ['routes.conf', renderRoutes(routes, catchAll)],
-    ['streaming.conf', renderStreaming()],
-  ]);
-  if (verdictFolder !== undefined)
-    files.set(VERDICT_CACHE_FILE, renderVerdictCache(harmless('folder', verdictFolder), bearers));
-  for (const group of routes) {
-    files.set(treatmentFile(group), renderTreatment(group, names));
-    if (group.transport === 'grpc')
-      files.set(grpcTreatmentFile(group), renderGrpcTreatment(group, names));
+/** @returns The exit code: 2 for a command line that was not understood, 1 when nothing could be written. */
+function main(args: readonly string[]): number {
+  const parsed = parseCommandLine(args);
+  if (!parsed.ok) {
+    console.error(parsed.error);
+    return 2;
   }
-  return files;
-}
-
-if (import.meta.main) {
-  const { values } = parseArgs({
-    options: {
-      out: { type: 'string', default: RECIPE_FOLDER.pathname },
-      claim: { type: 'string', multiple: true, default: [...DEFAULT_RECIPE.claims] },
-      'bearer-header': { type: 'string', multiple: true, default: [] },
-      'strip-header': { type: 'string', multiple: true, default: [] },
-      'verdict-cache': { type: 'boolean', default: false },
-      'verdict-folder': { type: 'string', default: VERDICT_FOLDER },
-    },
-  });
-  const files = renderNginxRecipe({
-    routes: ROUTE_GROUPS,
-    claims: values.claim,
-    bearerHeaders: values['bearer-header'],
-    stripHeaders: values['strip-header'],
-    verdictFolder: values['verdict-cache'] ? values['verdict-folder'] : undefined,
-  });
-  if (!files.has(VERDICT_CACHE_FILE)) rmSync(join(values.out, VERDICT_CACHE_FILE), { force: true });
-  for (const [name, content] of files) writeFileSync(join(values.out, name), content);
+  const { isHelp, out, recipe } = parsed.value;
+  if (isHelp) {
+    console.log(USAGE);
+    return 0;
+  }
+  const files = renderNginxRecipe(recipe);
+  try {
+    for (const line of writeRecipe(out, files)) console.log(line);
+    return 0;
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
+    console.error(
+      `--out: found ${JSON.stringify(out)}, expected a folder that can be written to${code}`,
+    );
+    return 1;
+  }
 }

@@ -320,7 +320,7 @@ describe('The audit stream', () => {
     process.kill(service.running.pid, 'SIGHUP');
     const loaded = () => news().find(({ event }) => event === 'configuration_loaded');
     await expect.poll(loaded, PATIENCE).toMatchObject({
-      ...{ ...NOBODY, ...NO_REQUEST, reason: byWhom, file, changed: 'rateLimit.perMinute' },
+      ...{ ...NOBODY, ...NO_REQUEST, reason: byWhom, file, changed: ['rateLimit.perMinute'] },
     });
     expect(JSON.stringify(loaded())).not.toContain('501');
   });
@@ -473,17 +473,19 @@ describe('The file of the audit stream', () => {
     ]);
   });
 
-  it('that cannot be opened keeps the service from starting, and is told without its path', async () => {
+  it('that cannot be opened keeps the service from starting, and is told with its path and the reason', async () => {
     const idle = await startService();
     service = idle;
+    const path = join(idle.state, 'no-such-folder', 'audit.jsonl');
     const { code, stderr } = await run(['serve', '--port', '0'], {
       ...variables(idle),
       OIDC_CLIENT_SECRET_FILE: join(idle.state, 'oidc_client_secret'),
-      SALLYPORT_AUDIT_FILE: join(idle.state, 'no-such-folder', 'audit.jsonl'),
+      SALLYPORT_AUDIT_FILE: path,
     });
     expect(code).not.toBe(0);
-    expect(stderr).toContain('SP_AUDIT_UNUSABLE');
-    expect(stderr).not.toContain('no-such-folder');
+    expect(stderr).toContain(
+      `SP_AUDIT_UNUSABLE (${path}): observe.audit.file cannot be opened for appending: no such folder`,
+    );
   });
 
   it('may be standard output', async () => {

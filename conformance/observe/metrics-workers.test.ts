@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Browser } from '../wire/browser.ts';
 import { exchange } from '../wire/exchange.ts';
@@ -8,6 +10,7 @@ import { alone, logOf, PATIENCE, workersOf } from '../wire/workers.ts';
 import { type Scrape, scrape } from './scrape.ts';
 
 const WORKERS = 2;
+const FILE = 'stripHeaders: [X-Removed]';
 const VERDICTS = 'sallyport_verdicts_total';
 
 const pidsOf = (service: Service) => [...workersOf(service.running).values()];
@@ -30,10 +33,13 @@ describe('Metrics of serve with workers', () => {
   let port: number;
   beforeEach(async () => {
     port = await freePort();
-    service = await startService({
-      SALLYPORT_METRICS_PORT: String(port),
-      SALLYPORT_WORKERS: String(WORKERS),
-    });
+    service = await startService(
+      { SALLYPORT_METRICS_PORT: String(port), SALLYPORT_WORKERS: String(WORKERS) },
+      [],
+      {},
+      undefined,
+      [FILE],
+    );
   });
   afterEach(() => service.stop());
   const me = (cookie = '') => exchange(`${service.url}/me`, { headers: { cookie } });
@@ -75,6 +81,12 @@ describe('Metrics of serve with workers', () => {
     const after = await scrape(port);
     expect(shrunk(before, after)).toEqual([]);
     expect(after.sum('sallyport_worker_ends_total')).toBe(1);
+    // A worker that starts is no change of the configuration.
+    const APPLIED_AT = 'sallyport_configuration_applied_timestamp_seconds';
+    expect([before.sum(APPLIED_AT) > 0, after.sum(APPLIED_AT)]).toEqual([
+      true,
+      before.sum(APPLIED_AT),
+    ]);
     await askEach();
     const later = await scrape(port);
     expect(later.sum(VERDICTS) - after.sum(VERDICTS)).toBe(WORKERS);
@@ -111,6 +123,21 @@ describe('Metrics of serve with workers', () => {
       process.kill(stuck, 'SIGCONT');
     }
     expect(workersIn(await scrape(port), 'answering')).toBe(WORKERS);
+  });
+
+  it('say that the configuration is good again when a refused file is put back as it was', async () => {
+    const file = join(service.state, 'sallyport.yaml');
+    const isGood = async () =>
+      (await scrape(port)).sum('sallyport_configuration_reload_successful');
+    writeFileSync(file, `${FILE}\nno: such key\n`);
+    await expect.poll(isGood, PATIENCE).toBe(0);
+    writeFileSync(file, `${FILE}\n`);
+    await expect.poll(isGood, PATIENCE).toBe(1);
+    const told = logOf(service.running).filter(({ event }) => event === 'configuration_good_again');
+    expect(told).toMatchObject([{ level: 'info', reason: 'file_changed' }]);
+    expect(
+      (await scrape(port)).sum('sallyport_configuration_reloads_total', { result: 'applied' }),
+    ).toBe(0);
   });
 
   it('count a reload once', async () => {

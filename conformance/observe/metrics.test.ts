@@ -16,6 +16,10 @@ const SIGN_INS = 'sallyport_sign_ins_total';
 const IDP_REQUESTS = 'sallyport_idp_requests_total';
 
 const DOCUMENT = readFileSync(new URL('../../docs/monitoring.md', import.meta.url), 'utf8');
+const DASHBOARD = readFileSync(
+  new URL('../../deploy/monitoring/dashboard.json', import.meta.url),
+  'utf8',
+);
 /** Labels whose values come from the configuration or the release. */
 const OPEN_LABELS = ['issuer', 'version', 'node'];
 
@@ -258,6 +262,15 @@ describe('Metrics of serve', () => {
     expect(applied.sum(VERDICTS)).toBeGreaterThan(0);
     const grown = await growth(port, () => me());
     expect(grown(VERDICTS, { door: 'me' })).toBe(1);
+  });
+
+  it('have an idle process at 0.02 s between two looks at its event loop, as docs and dashboard say', async () => {
+    const IDLE = '0.02 is an idle process';
+    for (const text of [DOCUMENT, DASHBOARD]) expect(text).toContain(IDLE);
+    // It is watched from the first scrape on, and a look takes 20 ms.
+    await expect
+      .poll(async () => (await scrape(port)).sum('nodejs_eventloop_lag_p50_seconds'), PATIENCE)
+      .toBeGreaterThan(0.015);
   });
 
   it('tell how things stand: keys, memory, runtime, one process', async () => {

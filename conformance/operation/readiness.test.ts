@@ -4,14 +4,16 @@
  * @module
  */
 
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { scrape } from '../observe/scrape.ts';
 import { exchange } from '../wire/exchange.ts';
 import { callGrpc } from '../wire/grpc.ts';
 import { type Service, startService } from '../wire/platform.ts';
+import { freePort } from '../wire/ports.ts';
 import { temporaryFolder } from '../wire/process.ts';
-import { PATIENCE } from '../wire/workers.ts';
+import { logOf, PATIENCE } from '../wire/workers.ts';
 
 const HEALTH_CHECK = '/grpc.health.v1.Health/Check';
 /** Of `grpc.health.v1.HealthCheckResponse`. */
@@ -45,7 +47,11 @@ describe('Readiness', () => {
     const folder = temporaryFolder();
     const file = join(folder.path, 'no-folder');
     writeFileSync(file, '');
-    service = await startService({ SALLYPORT_STATE_DIRECTORY: file });
+    const port = await freePort();
+    service = await startService({
+      SALLYPORT_STATE_DIRECTORY: file,
+      SALLYPORT_METRICS_PORT: String(port),
+    });
     await expect
       .poll(() => readyz(), PATIENCE)
       .toEqual({
@@ -53,6 +59,16 @@ describe('Readiness', () => {
         body: { status: 'not_ready', waiting_for: ['session_store'] },
       });
     expect(await health()).toBe(NOT_SERVING);
+    const gauge = async () => (await scrape(port)).sum('sallyport_ready');
+    expect(await gauge()).toBe(0);
+    const unusable = () =>
+      logOf(service.running).filter(({ event }) => event === 'session_store_unusable');
+    expect(unusable()).toMatchObject([{ level: 'error', key: 'stateDirectory', folder: file }]);
+    // It is there again: nobody asks /readyz, and the gauge says the same.
+    rmSync(file);
+    await expect.poll(gauge, PATIENCE).toBe(1);
+    expect((await readyz()).status).toBe(200);
+    expect(unusable()).toHaveLength(1);
     folder.remove();
   });
 

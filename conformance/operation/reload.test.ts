@@ -60,8 +60,8 @@ describe('A reload in one process', () => {
     const loaded = linesOf(service, 'configuration_loaded');
     expect(loaded.map(({ reason, changed }) => [reason, changed])).toEqual([
       ['started', undefined],
-      ...Array.from({ length: 4 }, () => ['signal', '']),
-      ['file_changed', 'rateLimit.perMinute'],
+      ...Array.from({ length: 4 }, () => ['signal', []]),
+      ['file_changed', ['rateLimit.perMinute']],
     ]);
     // Nobody had to connect again.
     expect(report.opened).toBeLessThanOrEqual(32);
@@ -158,9 +158,28 @@ describe('A reload in one process', () => {
     const file = join(service.state, 'sallyport.yaml');
     renameSync(file, `${file}.away`);
     const [refused] = await told(service, 'configuration_refused', 1);
-    expect(refused?.['problem']).toContain('ENOENT');
+    expect(refused?.['problem']).toContain('no such file');
     configure(service, [OPS]);
     await told(service, 'configuration_loaded', 2);
+  });
+
+  it('of a bad file by SIGHUP is told once, though the file is watched; put back as it was it is good again', async () => {
+    await begin();
+    configure(service, [BOTH, 'no: such key']);
+    process.kill(service.running.pid, 'SIGHUP');
+    const [refused] = await told(service, 'configuration_refused', 1);
+    expect(refused).toMatchObject({ reason: 'signal', changed: null });
+    configure(service, [BOTH]);
+    // The file was looked at meanwhile, and is looked at one after the other.
+    const [again] = await told(service, 'configuration_good_again', 1);
+    expect(again).toMatchObject({ level: 'info', reason: 'file_changed' });
+    configure(service, [BOTH, 'no: such key']);
+    await told(service, 'configuration_kept', 2);
+    expect(linesOf(service, 'configuration_refused').map(({ reason }) => reason)).toEqual([
+      'signal',
+      'file_changed',
+    ]);
+    expect(linesOf(service, 'configuration_loaded')).toHaveLength(1);
   });
 
   it('SIGHUP takes up a client secret that has changed, at once; a missing one is refused', async () => {

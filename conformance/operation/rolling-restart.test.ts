@@ -76,7 +76,7 @@ describe('Serve with workers', () => {
     expectNoneFailed('reload with workers', report);
     expect(linesOf(service, 'configuration_loaded')[1]).toMatchObject({
       reason: 'file_changed',
-      changed: 'rateLimit.perMinute',
+      changed: ['rateLimit.perMinute'],
     });
     expect(pidsOf(service).filter((pid) => before.includes(pid))).toEqual([]);
   });

@@ -103,6 +103,13 @@ describe.skipIf(WRK.isLeftOut)('npm run bench: the command', () => {
     expect(stdout).toContain('left out: everything against oauth2-proxy');
   });
 
+  it.each(['--help', '-h'])('says how to call it, and measures nothing: %s', async (option) => {
+    const { code, stdout, stderr } = await bench([option]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^usage: npm run bench /);
+    expect(stdout).toMatch(/^ {2}me {2,}/m);
+  });
+
   it.each([
     [['no-such-case'], 'there is no case no-such-case'],
     [['--rounds', '0'], '--rounds'],

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import type { Browser } from '../../conformance/wire/browser.ts';
 import type { Received } from '../../conformance/wire/exchange.ts';
 import { type Service, startService } from '../../conformance/wire/platform.ts';
-import { RECIPE_FOLDER } from '../../tools/generate-nginx-recipe.ts';
+import { RECIPE_FOLDER } from '../../tools/nginx-recipe/recipe.ts';
 import {
   type Answer,
   type Backend,

@@ -8,7 +8,7 @@ import {
   RECIPE_FOLDER,
   type RecipeOptions,
   renderNginxRecipe,
-} from '../../tools/generate-nginx-recipe.ts';
+} from '../../tools/nginx-recipe/recipe.ts';
 import { type Gate, startGate } from './gate.ts';
 import { NGINX } from './nginx.ts';
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Browser, NAVIGATION } from '../../conformance/wire/browser.ts';
 import { exchange } from '../../conformance/wire/exchange.ts';
-import { RECIPE_FOLDER } from '../../tools/generate-nginx-recipe.ts';
+import { RECIPE_FOLDER } from '../../tools/nginx-recipe/recipe.ts';
 import { type Answer, echo } from './backend.ts';
 import { type Gate, type Platform, startGate, startPlatform } from './gate.ts';
 import { NGINX } from './nginx.ts';

@@ -25,8 +25,8 @@ const CURL = findPart('curl');
 const OPENSSL = findPart('openssl');
 const HTTP = 'include conf.d/*.conf;';
 
-/** The commands of the README, in order: install, reload, check, generate, call, keep verdicts. */
-const [INSTALL = '', RELOAD = '', CHECK = '', GENERATE = '', CALL = '', KEEP = ''] = [
+/** The commands of the README, in order: install, reload, check, generate, call, look where verdicts may lie, keep them. */
+const [INSTALL = '', RELOAD = '', CHECK = '', GENERATE = '', CALL = '', LOOK = '', KEEP = ''] = [
   ...readFileSync(join(ROOT, 'deploy/nginx/README.md'), 'utf8').matchAll(/```sh\n(.*?)```/gs),
 ].map(([, commands]) => commands);
 
@@ -273,10 +273,12 @@ describe.skipIf(isLeftOut)(
       const isSound = () =>
         !/\[(?:warn|error|emerg)\]/.test(testConfiguration(prefix, HTTP).log) && existsSync(file);
       // Its own folder is for the superuser to make.
-      const { status, stderr } = await bash(here(`${make} --verdict-folder verdicts`));
+      const folder = join(prefix.path, 'verdicts');
+      expect(await bash(LOOK)).toMatchObject({ status: 0, stdout: expect.stringMatching(/^\S/) });
+      const { status, stderr } = await bash(here(`${make} --verdict-folder ${folder}`));
       expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
       expect(isSound()).toBe(true);
-      expect(readFileSync(file, 'utf8')).toContain('proxy_cache_path verdicts ');
+      expect(readFileSync(file, 'utf8')).toContain(`proxy_cache_path ${folder} `);
       expect(await bash(here(GENERATE))).toMatchObject({ status: 0 });
       expect(existsSync(file)).toBe(false);
     });

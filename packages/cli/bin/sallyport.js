@@ -10,7 +10,10 @@ if (major < 24 || (major === 24 && minor < 11)) {
 
 const GIGABYTE = 2 ** 30;
 
-if (process.argv[2] === 'serve') beSmall();
+if (process.argv[2] === 'serve') {
+  expectSignals();
+  beSmall();
+}
 
 const [{ enableCompileCache }, fs, { homedir }, { isAbsolute, join }] = await Promise.all([
   import('node:module'),
@@ -41,6 +44,20 @@ if (fs.existsSync(source)) {
 }
 
 /**
+ * Keeps signals from doing what they do to a process that expects none. Until it serves, one that asks to
+ * reload or to roll is not needed, since everything is just being read; one that asks to end does so at once.
+ * SIGUSR1, with which others have their logs reopened, would open a debugger to everybody on the machine.
+ */
+function expectSignals() {
+  for (const signal of ['SIGHUP', 'SIGUSR1', 'SIGUSR2']) process.on(signal, () => {});
+  for (const signal of ['SIGTERM', 'SIGINT'])
+    process.on(signal, () => {
+      // A worker ends when its primary says so.
+      if (process.send === undefined) process.exit(0);
+    });
+}
+
+/**
  * Becomes a process that stays small while it serves, under the same process id. What serves makes
  * short-lived objects: a young generation and memory arenas that grow with the load take tens of megabytes
  * and save no time, and a compiler that has seen the first sessions being remembered would make room for
@@ -60,7 +77,11 @@ function beSmall() {
     process.platform === 'win32'
   )
     return;
-  const small = ['--max-semi-space-size=2', '--no-allocation-site-pretenuring'];
+  const small = [
+    '--max-semi-space-size=2',
+    '--no-allocation-site-pretenuring',
+    '--disable-sigusr1',
+  ];
   // Where there is less, the runtime takes its share of that, which is the smaller one.
   const memory = Math.min(
     process.getBuiltinModule('node:os').totalmem(),

@@ -36,7 +36,7 @@ import type { Ports } from './ports.ts';
 const RANDOM_STEPS = 2 ** 32;
 
 /**
- * Creates the authentication. Reads no file yet but the key ring, at first use.
+ * Creates the authentication. Asks the store once; reads no file yet but the key ring, at first use.
  *
  * @param store - Closed together with it.
  * @param webClient - Reads the web app's secret or key, current at each use.

@@ -6,7 +6,7 @@
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { SallyportError } from '@sallyport/protocol';
+import { listenFailure } from '@sallyport/server/listener';
 
 /** A running listener. */
 export interface HttpListener {
@@ -22,12 +22,14 @@ const REQUEST_MS = 30_000;
 /** An ingress passes on what its own buffers hold: four of 8 KiB by default. */
 const HEADER_MAX_BYTES = 65_536;
 const DRAIN_MS = 10_000;
+/** The one port of these that can be chosen is the identity provider's. */
+const KEYS = { port: '--idp-port' };
 
 /**
  * Listens.
  *
  * @param port - 0 takes a free one.
- * @throws {SallyportError} `SP_PORT_IN_USE` when it is taken.
+ * @throws {SallyportError} `SP_PORT_IN_USE` when it is taken, `SP_LISTEN_FAILED` when it cannot be had.
  */
 export async function listenHttp(
   handler: (req: IncomingMessage, res: ServerResponse) => void,
@@ -54,20 +56,9 @@ async function listening(server: Server, port: number, host: string): Promise<vo
   try {
     await promise;
   } catch (cause) {
-    throw portFailure(cause, host, port);
+    throw listenFailure(cause, { host, port }, KEYS);
   }
   server.off('error', reject);
-}
-
-/** Says which port is taken, and what to do. */
-function portFailure(cause: unknown, host: string, port: number): unknown {
-  const isTaken = cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE';
-  if (!isTaken) return cause;
-  return new SallyportError('SP_PORT_IN_USE', {
-    component: `${host}:${port}`,
-    detail: `port ${port} is taken by another program; stop it, or choose another with --port`,
-    cause,
-  });
 }
 
 async function drain(server: Server): Promise<void> {

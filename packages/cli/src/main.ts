@@ -63,8 +63,11 @@ program
   .option('--port <number>', 'port to listen on; 0 takes a free one', parsePort)
   .option('--host <address>', 'address to listen on')
   .option('--state <folder>', 'where sessions and the key ring are kept')
-  .option('--check', 'validate the configuration, print it without secrets, and exit')
-  .option('--json', 'print as JSON')
+  .option(
+    '--check',
+    'validate the configuration, say where each setting that is not a default came from, and exit',
+  )
+  .option('--json', 'print as JSON; with --check every setting, without secrets')
   .action(async (options) => {
     const { serve } = await import('./commands/serve.ts');
     await finish(serve(options, stdio));

@@ -12,6 +12,7 @@ import {
   type SessionStore,
 } from '@sallyport/server';
 import { createAudit, NO_REQUEST, NOBODY } from '@sallyport/server/observe';
+import { tellLocalStore } from './local-store-folder.ts';
 import type { Ports } from './ports.ts';
 import { selectRedisSettings } from './redis-settings.ts';
 
@@ -31,7 +32,12 @@ export async function openSessionStore(
     audit({ event: 'session_ended', ...NOBODY, session, ...NO_REQUEST, reason: 'session_expired' });
   switch (config.session.store) {
     case 'local':
-      return createLocalSessionStore({ path: localStorePath(config), now, onExpired });
+      return createLocalSessionStore({
+        path: localStorePath(config),
+        now,
+        onExpired,
+        onOpening: tellLocalStore(config, log),
+      });
     case 'redis': {
       const settings = selectRedisSettings(config.session.redis, log);
       return openRedisSessionStore({ ...settings, now, log, onExpired });

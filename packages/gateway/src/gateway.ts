@@ -47,7 +47,7 @@ export interface Gateway {
   /**
    * Starts listening. Port 0 takes a free one.
    *
-   * @throws {SallyportError} `SP_PORT_IN_USE`.
+   * @throws {SallyportError} `SP_PORT_IN_USE`, `SP_LISTEN_FAILED`.
    */
   listen(port: number, host: string): Promise<{ readonly port: number }>;
   /** Stops listening, closes idle connections at once, waits a bounded time for the others, then closes all. */

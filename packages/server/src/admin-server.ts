@@ -155,7 +155,10 @@ const NO_SESSION = 0;
 /** Steps of {@link random}. */
 const RANDOM_STEPS = 2 ** 32;
 
-/** Puts the parts together. Starts nothing but a sweep of ended sessions, after three seconds and then once a minute. */
+/**
+ * Puts the parts together. Asks the store once, and starts nothing but a sweep of ended sessions, after three
+ * seconds and then once a minute.
+ */
 export function createAdminServer(options: AdminServerOptions): AdminServer {
   const { publicUrl, store, relyingParty, now, schedule, log, audit } = options;
   const publicOrigin = publicUrl.origin;
@@ -256,7 +259,7 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
   });
   const checkAtGateway = checkAt('gateway');
   const readiness = options.readiness ?? new Readiness();
-  const waitingFor = readiness.watch({
+  const { waitingFor, isReady } = readiness.watch({
     isIdpKnown: () => relyingParty.isReady(),
     askStore: () => store.endReason(NO_SESSION),
   });
@@ -352,7 +355,7 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
       // Also where nobody has asked for a key yet.
       ring.poll();
       return {
-        isReady: relyingParty.isReady(),
+        isReady: isReady(),
         sealsSince: ring.sealsSince,
         issuerKeys: bearer.keySets(),
         remembered: { sessions: verifier.remembered(), tokens: bearer.remembered() },

@@ -3,14 +3,14 @@ import { Readiness } from './readiness.ts';
 
 function parts(readiness = new Readiness()) {
   const state = { isIdpKnown: false, isStoreThere: false, asked: 0 };
-  const waitingFor = readiness.watch({
+  const { waitingFor, isReady } = readiness.watch({
     isIdpKnown: () => state.isIdpKnown,
     askStore: async () => {
       state.asked += 1;
       if (!state.isStoreThere) throw new Error('away');
     },
   });
-  return { state, waitingFor };
+  return { state, waitingFor, isReady };
 }
 
 describe('The parts', () => {
@@ -28,8 +28,9 @@ describe('The parts', () => {
     state.isStoreThere = true;
     await waitingFor();
     state.isStoreThere = false;
+    const { asked } = state;
     expect(await waitingFor()).toEqual(['identity_provider']);
-    expect(state.asked).toBe(1);
+    expect(state.asked).toBe(asked);
   });
 });
 
@@ -52,6 +53,58 @@ describe('Parts that take the place of others', () => {
     after.state.isStoreThere = true;
     await after.waitingFor();
     expect(await parts().waitingFor()).toEqual(['identity_provider', 'session_store']);
+  });
+});
+
+describe('What is known of readiness, without waiting', () => {
+  /** Lets those who were asked answer. */
+  const answers = () => new Promise(setImmediate);
+
+  it('is what /readyz would say: not ready while either part is missing, ready once both are there', async () => {
+    const { state, isReady } = parts();
+    state.isIdpKnown = true;
+    await answers();
+    expect(isReady()).toBe(false);
+    await answers();
+    state.isStoreThere = true;
+    // The look asks; the next one knows.
+    expect(isReady()).toBe(false);
+    await answers();
+    expect(isReady()).toBe(true);
+    state.isIdpKnown = false;
+    expect(isReady()).toBe(false);
+  });
+
+  it('is ready at the first look when the store has answered since the start, and stays so when it goes', async () => {
+    const readiness = new Readiness();
+    let asked = 0;
+    const { isReady } = readiness.watch({
+      isIdpKnown: () => true,
+      askStore: async () => {
+        asked += 1;
+        if (asked > 1) throw new Error('away');
+      },
+    });
+    await answers();
+    expect([isReady(), isReady(), asked]).toEqual([true, true, 1]);
+    readiness.drain();
+    expect(isReady()).toBe(false);
+  });
+
+  it('asks a silent store no second time before it has answered', async () => {
+    const answer = Promise.withResolvers<void>();
+    let asked = 0;
+    const { isReady } = new Readiness().watch({
+      isIdpKnown: () => true,
+      askStore() {
+        asked += 1;
+        return answer.promise;
+      },
+    });
+    expect([isReady(), isReady(), asked]).toEqual([false, false, 1]);
+    answer.resolve();
+    await answers();
+    expect([isReady(), asked]).toEqual([true, 1]);
   });
 });
 

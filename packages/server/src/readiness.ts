@@ -16,6 +16,16 @@ export type WaitedFor =
 /** Tells what is missing; empty when the service is ready. Never rejects. */
 export type WaitingFor = () => Promise<readonly WaitedFor[]>;
 
+/** Some parts, watched by {@link Readiness.watch}. */
+export interface WatchedReadiness {
+  readonly waitingFor: WaitingFor;
+  /**
+   * Whether the process would be ready with these parts, by what is known: waits for nothing. A store that
+   * has not answered yet is asked meanwhile, for the next look.
+   */
+  readonly isReady: () => boolean;
+}
+
 /** What {@link Readiness.watch} asks. */
 export interface WatchedParts {
   readonly isIdpKnown: () => boolean;
@@ -32,6 +42,7 @@ export class Readiness {
   #parts: WaitingFor = async () => [];
   #isDraining = false;
   #hasStoreAnswered = false;
+  #isStoreAsked = false;
 
   /** Aborts when the listener begins to close: ends calls that would go on for ever. */
   get stopping(): AbortSignal {
@@ -41,15 +52,23 @@ export class Readiness {
   /**
    * Tells of some parts whether the IdP is known, and whether the store has answered at least once, these
    * parts or others of the process: when it is away later sessions are undecided, which is no reason to turn
-   * away everything else. Does not follow them yet.
+   * away everything else. Does not follow them yet. Asks the store at once, so that one that cannot be used
+   * is told when the process starts.
    */
-  watch({ isIdpKnown, askStore }: WatchedParts): WaitingFor {
-    return async () => {
-      this.#hasStoreAnswered ||= await hasAnswered(askStore);
-      return [
-        ...(isIdpKnown() ? [] : (['identity_provider'] as const)),
-        ...(this.#hasStoreAnswered ? [] : (['session_store'] as const)),
-      ];
+  watch({ isIdpKnown, askStore }: WatchedParts): WatchedReadiness {
+    this.#askMeanwhile(askStore);
+    return {
+      waitingFor: async () => {
+        if (!this.#hasStoreAnswered) await this.#ask(askStore);
+        return [
+          ...(isIdpKnown() ? [] : (['identity_provider'] as const)),
+          ...(this.#hasStoreAnswered ? [] : (['session_store'] as const)),
+        ];
+      },
+      isReady: () => {
+        this.#askMeanwhile(askStore);
+        return !this.#isDraining && this.#hasStoreAnswered && isIdpKnown();
+      },
     };
   }
 
@@ -73,14 +92,22 @@ export class Readiness {
   stop(): void {
     this.#stopping.abort();
   }
-}
 
-async function hasAnswered(askStore: WatchedParts['askStore']): Promise<boolean> {
-  try {
-    await askStore();
-    return true;
-  } catch {
-    // The answer is that it is missing.
-    return false;
+  async #ask(askStore: WatchedParts['askStore']): Promise<void> {
+    try {
+      await askStore();
+      this.#hasStoreAnswered = true;
+    } catch {
+      // The answer is that it is missing.
+    }
+  }
+
+  /** Asks unless it has answered, or whoever asked last still waits. */
+  #askMeanwhile(askStore: WatchedParts['askStore']): void {
+    if (this.#hasStoreAnswered || this.#isStoreAsked) return;
+    this.#isStoreAsked = true;
+    void this.#ask(askStore).finally(() => {
+      this.#isStoreAsked = false;
+    });
   }
 }

@@ -47,11 +47,26 @@ function readSources(
   try {
     return accept({ file: { path, text: readFileSync(path, 'utf8') }, env, flags });
   } catch (error) {
-    const found =
-      error instanceof Error && 'code' in error ? String(error.code) : 'an unreadable file';
+    const found = describeUnreadable(error);
     return refuse([
       { file: path, line: undefined, key: '--config', found, expected: 'a readable YAML file' },
     ]);
+  }
+}
+
+function describeUnreadable(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  switch (code) {
+    case 'ENOENT':
+      return 'no such file';
+    case 'EISDIR':
+      return 'a folder';
+    case 'EACCES':
+      return 'a file this user may not read';
+    case '':
+      return 'an unreadable file';
+    default:
+      return code;
   }
 }
 

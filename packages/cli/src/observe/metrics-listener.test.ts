@@ -140,6 +140,19 @@ describe('The port of the metrics', () => {
     await expect(second).rejects.toThrow(/observe\.metrics\.port/);
   });
 
+  it('on an address that this machine does not have is told by its key, with what to do', async () => {
+    const host = '203.0.113.7';
+    const listener = listenForScrapes(
+      { host, port: 0 },
+      async () => EXPOSED,
+      () => {},
+    );
+    await expect(listener).rejects.toMatchObject({
+      code: 'SP_LISTEN_FAILED',
+      message: `SP_LISTEN_FAILED (${host}:0): observe.metrics.host: this machine has no address ${host}; use 127.0.0.1, or 0.0.0.0 for every address`,
+    });
+  });
+
   it('refuses a head that is larger than any scraper sends, and ends the connection', async () => {
     const { port } = await listen();
     const socket = connect(port, HOST);

@@ -7,7 +7,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { MetricsConfig } from '@sallyport/config';
-import { METRICS_PATH, SallyportError } from '@sallyport/protocol';
+import { METRICS_PATH } from '@sallyport/protocol';
 import { describeFailure, type Log } from '@sallyport/server/observe';
 
 /** The text of a scrape, and what it is. */
@@ -23,6 +23,8 @@ export interface MetricsListener {
   close(): Promise<void>;
 }
 
+/** What the operator gives both by. */
+const KEYS = { host: 'observe.metrics.host', port: 'observe.metrics.port' };
 /** Longer than the usual interval of scrapes, so that a connection serves several. */
 const KEEP_ALIVE_MS = 75_000;
 /** Head and body of a request have to be here by then. */
@@ -39,7 +41,7 @@ const COMMON_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 
  *
  * @param expose - Asked at most once at a time, however many scrape.
  *
- * @throws {SallyportError} `SP_PORT_IN_USE` when the port is taken.
+ * @throws {SallyportError} `SP_PORT_IN_USE` when the port is taken, `SP_LISTEN_FAILED` when it cannot be had.
  */
 export async function listenForScrapes(
   { host, port }: MetricsConfig,
@@ -113,13 +115,9 @@ async function listening(server: Server, host: string, port: number): Promise<vo
   try {
     await promise;
   } catch (cause) {
-    const isTaken = cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE';
-    if (!isTaken) throw cause;
-    throw new SallyportError('SP_PORT_IN_USE', {
-      component: `${host}:${port}`,
-      detail: `port ${port} of observe.metrics.port is taken by another program; stop it, or choose another`,
-      cause,
-    });
+    // Loaded for the message alone: the process that starts workers has no use for the rest of it.
+    const { listenFailure } = await import('@sallyport/server/listener');
+    throw listenFailure(cause, { host, port }, KEYS);
   }
   server.off('error', reject);
 }

@@ -15,12 +15,14 @@ import {
   loadPrometheus,
   type Metric,
   type Metrics,
+  readAuditLinesWaiting,
   readGauge,
 } from '@sallyport/server/observe';
 import { readVersion } from '../version.ts';
 import { answerPrimary, listClusterWorkers, type MetricsToPrimary } from './cluster-metrics.ts';
 import { listenForScrapes, type MetricsListener } from './metrics-listener.ts';
 import { createWorkersCollector } from './metrics-of-workers.ts';
+import type { ProcessLog } from './process-log.ts';
 
 /** What the only process of a server is called, and the first of several. */
 const ONLY_WORKER = '1';
@@ -29,15 +31,18 @@ const PRIMARY = 'primary';
 /**
  * Begins to count, in the process that serves. Loads nothing yet.
  *
+ * @param worker - Its number, where there are several.
+ *
  * @returns `undefined` where no port is configured: then nothing is counted.
  */
-export function openMetrics({ port }: MetricsConfig): Metrics | undefined {
+export function openMetrics({ port }: MetricsConfig, worker?: number): Metrics | undefined {
   if (port === 0) return undefined;
   return createMetrics({
     version: readVersion(),
     nodeVersion: process.versions.node,
     now: Date.now,
     monotonicMs: () => performance.now(),
+    isWorker: worker !== undefined,
   });
 }
 
@@ -46,7 +51,7 @@ export function openMetrics({ port }: MetricsConfig): Metrics | undefined {
  *
  * @param metrics - `undefined` serves none.
  *
- * @throws {SallyportError} `SP_PORT_IN_USE` when the port is taken.
+ * @throws {SallyportError} `SP_PORT_IN_USE` when the port is taken, `SP_LISTEN_FAILED` when it cannot be had.
  */
 export async function exposeMetrics(
   config: MetricsConfig,
@@ -78,13 +83,13 @@ export interface WorkersMetrics {
  *
  * @param count - How many there should be.
  *
- * @throws {SallyportError} `SP_PORT_IN_USE` when the port is taken.
+ * @throws {SallyportError} `SP_PORT_IN_USE` when the port is taken, `SP_LISTEN_FAILED` when it cannot be had.
  */
 export async function exposeWorkersMetrics(
   config: MetricsConfig,
   count: number,
   schedule: Schedule,
-  log: Log,
+  { log, auditFile }: Pick<ProcessLog, 'log' | 'auditFile'>,
 ): Promise<WorkersMetrics> {
   if (config.port === 0) return { log, close: async () => {} };
   const readRuntime = createRuntimeReader(PRIMARY);
@@ -96,7 +101,13 @@ export async function exposeWorkersMetrics(
     async () => {
       const { processes, running, answering } = await collect();
       const workers = readWorkers({ configured: count, running, answering });
-      const own = [workers, ends.read(), ...configuration.read(), ...(await readRuntime())];
+      const own = [
+        workers,
+        ends.read(),
+        ...configuration.read(),
+        readAuditLinesWaiting(auditFile),
+        ...(await readRuntime()),
+      ];
       return expose([own, ...processes]);
     },
     log,

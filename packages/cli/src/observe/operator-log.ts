@@ -39,7 +39,7 @@ export function openOperatorLog({ logLevel, audit }: Config['observe']): Operato
       schedule: systemSchedule,
     });
   } catch (cause) {
-    log('error', 'audit_not_written', { failure: describeFailure(cause) });
+    log('error', 'audit_not_written', { file: audit.file, failure: describeFailure(cause) });
     return plain;
   }
 }

@@ -19,6 +19,7 @@ export function openPrimaryLog({ logLevel, audit }: Config['observe']): ProcessL
   const stream = openAuditStream(audit.file, { log: plain });
   return {
     log: stream?.log ?? plain,
+    auditFile: stream,
     reopen: () => stream?.reopen(),
     close: async () => stream?.close(),
   };

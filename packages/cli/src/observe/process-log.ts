@@ -9,6 +9,8 @@ import type { Log } from '@sallyport/server/observe';
 /** What a process writes to, and what it does with it besides. */
 export interface ProcessLog {
   readonly log: Log;
+  /** The audit stream's file, to be asked what waits; absent where it has none. */
+  readonly auditFile: { readonly waiting: number } | undefined;
   /** Opens the audit stream's file anew, for whoever has rotated it; does nothing without one. */
   readonly reopen: () => void;
   /** Writes what waits. To be called last, when nothing is served any more. */

@@ -31,10 +31,12 @@ export function openServiceLog(
     common,
     log: metrics?.countDivertedAuditLines(plain) ?? plain,
   });
+  if (stream !== undefined) metrics?.followAuditFile(stream);
   const lines = stream?.log ?? plain;
   const { log, close } = boundLog(metrics?.countAuditLines(lines) ?? lines, systemSchedule);
   return {
     log: metrics?.countEvents(log) ?? log,
+    auditFile: stream,
     reopen: () => stream?.reopen(),
     async close() {
       close();

@@ -57,7 +57,12 @@ function setup() {
 }
 
 const sizesOf = ({ batches }: HeldCollector) => batches.map(({ length }) => length);
-const dropped = (count: number, failure: string) => ['warn', 'spans_dropped', { count, failure }];
+/** The line names the key that leads to the collector. */
+const dropped = (count: number, failure: string) => [
+  'warn',
+  'spans_dropped',
+  { count, failure, key: 'observe.traces.endpoint' },
+];
 
 describe('SpanQueue', () => {
   it('gathers spans for a while, and sends them together', () => {

@@ -37,6 +37,8 @@ export interface SpanQueueLimits {
   readonly tellMs: number;
 }
 
+/** What to look at when spans are dropped. */
+const ENDPOINT_KEY = 'observe.traces.endpoint';
 const LIMITS: SpanQueueLimits = {
   spansMax: 2_048,
   batchMax: 64,
@@ -151,7 +153,11 @@ export class SpanQueue implements SpanProcessor {
     this.#cancelTelling = undefined;
     if (this.#dropped === 0) return;
     const { log, schedule } = this.#options;
-    log('warn', 'spans_dropped', { count: this.#dropped, failure: this.#failure });
+    log('warn', 'spans_dropped', {
+      count: this.#dropped,
+      failure: this.#failure,
+      key: ENDPOINT_KEY,
+    });
     this.#dropped = 0;
     if (!this.#isClosed) this.#cancelTelling = schedule(this.#limits.tellMs, () => this.#tell());
   }

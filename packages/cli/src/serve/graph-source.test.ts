@@ -77,8 +77,8 @@ describe('A graph', () => {
 
   it('waits for a store that has never answered', async () => {
     const { source, create } = await begin();
-    const graph = create();
     source.close();
+    const graph = create();
     expect(await graph.waitingFor()).toEqual(['identity_provider', 'session_store']);
     await graph.close();
   });

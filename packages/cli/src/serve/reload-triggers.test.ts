@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { takeLifeSignals } from './reload-triggers.ts';
 import { describeFile } from './watch-file.ts';
 
@@ -59,6 +62,36 @@ describe('A signal', () => {
     connect(fileURLToPath(import.meta.url), known);
     for (let second = 0; second < 3; second += 1) timers.shift()?.();
     expect(done).toEqual(told);
+  });
+
+  it('SIGHUP has the change read at once, and the watch does not have the same read again', () => {
+    const { timers, connect, hear, done } = begin();
+    const folder = mkdtempSync(join(tmpdir(), 'sallyport-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const file = join(folder, 'sallyport.yaml');
+    const pass = (seconds: number) => {
+      for (let second = 0; second < seconds; second += 1) timers.shift()?.();
+      return done.splice(0);
+    };
+    writeFileSync(file, 'good');
+    connect(file, describeFile(file));
+    writeFileSync(file, 'no longer good');
+    hear('SIGHUP');
+    expect(pass(3)).toEqual(['signal']);
+    // A signal is always answered, a change always noticed.
+    hear('SIGHUP');
+    expect(pass(3)).toEqual(['signal']);
+    hear('SIGHUP');
+    writeFileSync(file, 'good again');
+    expect(pass(3)).toEqual(['signal', 'file_changed']);
+    // What looks the same in the end, as a file that is gone, is a change all the same.
+    rmSync(file);
+    hear('SIGHUP');
+    expect(pass(3)).toEqual(['signal']);
+    writeFileSync(file, 'back');
+    expect(pass(3)).toEqual(['file_changed']);
+    rmSync(file);
+    expect(pass(3)).toEqual(['file_changed']);
   });
 
   it('without a configuration file nothing is watched', () => {

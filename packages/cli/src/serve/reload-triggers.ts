@@ -6,7 +6,7 @@
 
 import type { Schedule } from '@sallyport/server';
 import type { ReloadReason } from './reloads.ts';
-import { watchFile } from './watch-file.ts';
+import { describeFile, watchFile } from './watch-file.ts';
 
 /** What the triggers set off. */
 export interface Triggered {
@@ -29,6 +29,9 @@ export interface LifeSignals {
 /**
  * Takes SIGHUP and SIGUSR2 from now on. To be called first of all: what comes while the service starts would
  * end it.
+ *
+ * A signal has the file read at once, and is answered whatever it holds; the watch leaves alone afterwards
+ * what was read then.
  */
 export function takeLifeSignals(): LifeSignals {
   const early = new Set<NodeJS.Signals>();
@@ -36,12 +39,28 @@ export function takeLifeSignals(): LifeSignals {
   for (const signal of ['SIGHUP', 'SIGUSR2'] as const) process.on(signal, () => handle(signal));
   return {
     connect({ file, known, schedule, reload, restart }) {
-      handle = (signal) => (signal === 'SIGHUP' ? reload('signal') : restart());
+      /** How the file looked before a signal had it read, until it is another one. */
+      let answered: string | undefined;
+      handle = (signal) => {
+        if (signal !== 'SIGHUP') return restart();
+        // Before it is read: what is written meanwhile is a change.
+        answered = file === undefined ? undefined : describeFile(file);
+        reload('signal');
+      };
       for (const signal of early) handle(signal);
       const stopWatching =
         file === undefined
           ? ignore
-          : watchFile({ path: file, known, schedule, onChange: () => reload('file_changed') });
+          : watchFile({
+              path: file,
+              known,
+              schedule,
+              onChange() {
+                const isAnswered = describeFile(file) === answered;
+                answered = undefined;
+                if (!isAnswered) reload('file_changed');
+              },
+            });
       return () => {
         stopWatching();
         handle = ignore;

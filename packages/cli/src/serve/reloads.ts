@@ -30,15 +30,18 @@ export type ReloadOutcome =
   | {
       readonly event: 'configuration_loaded';
       readonly reason: ReloadReason;
-      readonly changed: string;
+      readonly changed: readonly string[];
       readonly warnings: readonly ConfigProblem[];
     }
   | {
       readonly event: 'configuration_refused';
       readonly reason: ReloadReason;
-      readonly changed: string;
+      /** Absent when it could not be read: nobody knows then. */
+      readonly changed?: readonly string[];
       readonly problem: string;
     }
+  /** After a refusal: what is read holds the one in effect again. */
+  | { readonly event: 'configuration_good_again'; readonly reason: ReloadReason }
   | { readonly event: 'configuration_superseded'; readonly reason: ReloadReason }
   /** After a refusal: the part that had the refused one has the one before again. */
   | { readonly event: 'configuration_restored'; readonly reason: ReloadReason }
@@ -90,17 +93,20 @@ export interface Reloads {
 /**
  * Creates them. A configuration that cannot be used is told at once and disturbs nothing, not even a
  * reload under way. A changed file in which every value is the same is not told: a mounted ConfigMap is
- * exchanged as a whole, for other files' sake too. Unless a part of what serves may still have a
- * configuration that was refused: then every reading is carried out.
+ * exchanged as a whole, for other files' sake too. Unless one was refused before: then it is told that the
+ * file is good again. And unless a part of what serves may still have a configuration that was refused: then
+ * every reading is carried out.
  */
 export function createReloads<Next extends Loaded>(options: ReloadsOptions<Next>): Reloads {
-  const { read, apply, restore, tell } = options;
+  const { read, apply, restore } = options;
   const jobs = createLatestJob();
   let current = options.config;
   /** The newest that was good, whether or not it is in effect yet. */
   let wanted = options.config;
   /** Whether a part of what serves may have another one than `current`. */
   let isMixed = false;
+  /** Whether what was told last is that one was refused. */
+  let isRefused = false;
   /** What is under way or waits. */
   const pending = new Set<Config>();
 
@@ -109,18 +115,22 @@ export function createReloads<Next extends Loaded>(options: ReloadsOptions<Next>
       const next = read();
       if (!next.ok) {
         const problem = next.error.map(formatConfigProblem).join('; ');
-        tell({ event: 'configuration_refused', reason, changed: '', problem });
+        tell({ event: 'configuration_refused', reason, problem });
         return;
       }
       const { config } = next.value.loaded;
       const { changed, needRestart } = listChanges(current, config);
       if (needRestart.length > 0) {
         const problem = `${needRestart.join(', ')}: takes effect only when the service is started again`;
-        tell({ event: 'configuration_refused', reason, changed: changed.join(' '), problem });
+        tell({ event: 'configuration_refused', reason, changed, problem });
         return;
       }
       const isSame = !isMixed && listChanges(wanted, config).changed.length === 0;
-      if (reason === 'file_changed' && isSame) return;
+      if (reason === 'file_changed' && isSame) {
+        // What is under way tells of itself when it has come to its end.
+        if (isRefused && pending.size === 0) tell({ event: 'configuration_good_again', reason });
+        return;
+      }
       wanted = config;
       pending.add(config);
       jobs.run(
@@ -144,11 +154,18 @@ export function createReloads<Next extends Loaded>(options: ReloadsOptions<Next>
     close: () => jobs.close(),
   };
 
+  function tell(outcome: ReloadOutcome): void {
+    const { event } = outcome;
+    if (event === 'configuration_refused') isRefused = true;
+    if (event === 'configuration_loaded' || event === 'configuration_good_again') isRefused = false;
+    options.tell(outcome);
+  }
+
   async function carryOut(next: Next, reason: ReloadReason, signal: AbortSignal): Promise<void> {
     const { config, warnings } = next.loaded;
     const outcome = await settle(() => apply(next, signal));
     // Also of what was in effect for a moment only.
-    const changed = listChanges(current, config).changed.join(' ');
+    const { changed } = listChanges(current, config);
     if (outcome.ok) {
       current = config;
       isMixed = false;

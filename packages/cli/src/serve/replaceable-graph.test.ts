@@ -40,7 +40,7 @@ function begin(known: Readonly<Record<string, boolean>>) {
   const timers = new Set<{ readonly at: number; readonly callback: () => void }>();
   let now = 0;
   const readiness = new Readiness();
-  const lines: string[] = [];
+  const lines: unknown[] = [];
   const first = graph('first', known);
   const graphs = createReplaceableGraph(first.made, {
     readiness,
@@ -49,7 +49,7 @@ function begin(known: Readonly<Record<string, boolean>>) {
       timers.add(timer);
       return () => timers.delete(timer);
     },
-    log: (_, event, fields) => lines.push(`${event} ${fields?.['waiting_for']}`),
+    log: (_, event, fields) => lines.push([event, fields?.['waiting_for']]),
   });
   return {
     first,
@@ -100,7 +100,7 @@ describe('A graph that is to take over', () => {
     ask();
     expect([first.state.answered, next.state.answered]).toEqual([1, 0]);
     expect(await readiness.waitingFor()).toEqual([]);
-    expect(lines).toEqual(['configuration_waits identity_provider keys https://idp']);
+    expect(lines).toEqual([['configuration_waits', ['identity_provider', 'keys https://idp']]]);
     next.state.known = { ...KNOWN, identity_provider: false };
     await pass(1_000);
     ask();

@@ -107,8 +107,7 @@ export function createReplaceableGraph(
       if (signal.aborted) return false;
       const missing = listMissing(current, next);
       if (missing.length === 0) return true;
-      if (waitedMs === TELL_AFTER_MS)
-        log('warn', 'configuration_waits', { waiting_for: missing.join(' ') });
+      if (waitedMs === TELL_AFTER_MS) log('warn', 'configuration_waits', { waiting_for: missing });
       await new Promise<void>((resolve) => schedule(LOOK_EVERY_MS, resolve));
       waitedMs += LOOK_EVERY_MS;
     }

@@ -9,6 +9,7 @@ import { accept, refuse } from '@sallyport/protocol';
 import { createPinoLog } from '@sallyport/server';
 import { type ConfigurationReader, reportProblems } from '../commands/configuration.ts';
 import { stopSignal } from '../commands/stop-signal.ts';
+import { checkLocalStore } from '../local-store-folder.ts';
 import { exposeMetrics, openMetrics } from '../observe/metrics.ts';
 import { openServiceLog } from '../observe/service-log.ts';
 import { systemSchedule } from '../ports.ts';
@@ -94,9 +95,15 @@ export async function serveAlone(
   return EXIT.ok;
 }
 
-/** Reads the secrets, prints the configuration without them, and returns the exit code. */
-export function checkConfiguration(loaded: LoadedConfig, isJson: boolean, stdio: Stdio): number {
-  const { config, warnings, notUsedHere, origins } = loaded;
+/** Reads the secrets, looks at the folder of the sessions, prints the configuration without them, and returns the exit code. */
+export function checkConfiguration(
+  loaded: LoadedConfig,
+  { file }: Pick<ConfigurationReader, 'file'>,
+  isJson: boolean,
+  stdio: Stdio,
+): number {
+  const { config, notUsedHere, origins } = loaded;
+  const warnings = [...loaded.warnings, ...checkLocalStore(loaded, file)];
   const secrets = openSecrets(config, createPinoLog(config.observe.logLevel, process.stderr));
   if (!secrets.ok) {
     reportProblems(secrets.error, isJson, stdio);
@@ -120,9 +127,11 @@ export function checkConfiguration(loaded: LoadedConfig, isJson: boolean, stdio:
     return EXIT.ok;
   }
   for (const warning of warnings) stdio.error(`warning: ${formatConfigProblem(warning)}`);
-  stdio.out(`ok: ${origins.size} settings read`);
-  for (const [key, origin] of origins)
-    if (origin !== 'default') stdio.out(`  ${key}  from ${origin}`);
+  const given = [...origins].filter(([, origin]) => origin !== 'default');
+  stdio.out(
+    `ok: ${origins.size} settings, ${given.length} given and the others default; --json prints all`,
+  );
+  for (const [key, origin] of given) stdio.out(`  ${key}  from ${origin}`);
   for (const key of notUsedHere) stdio.out(`  ${key}  is checked, but not used by serve`);
   return EXIT.ok;
 }

@@ -14,6 +14,7 @@ import { EXIT, type Stdio } from '../stdio.ts';
 import { findFreePort } from '../up/free-port.ts';
 import { announceReady } from './announce-ready.ts';
 import { createClusterWorkers } from './cluster-worker.ts';
+import { LISTEN_KEYS } from './listen-keys.ts';
 import { takeLifeSignals } from './reload-triggers.ts';
 import { createReloads } from './reloads.ts';
 import { rollInPart } from './roll-in-part.ts';
@@ -29,7 +30,8 @@ import type { StartWorker } from './worker-process.ts';
  * @param reader - Reads it again.
  *
  * @returns The exit code.
- * @throws {SallyportError} `SP_WORKER_FAILED` when a worker cannot be kept running.
+ * @throws {SallyportError} `SP_WORKER_FAILED` when a worker cannot be kept running; `SP_PORT_IN_USE` and
+ *   `SP_LISTEN_FAILED` when its own port cannot be had.
  */
 export async function serveWithWorkers(
   { config, warnings }: LoadedConfig,
@@ -45,8 +47,9 @@ export async function serveWithWorkers(
   for (const warning of warnings)
     log('warn', 'configuration', { problem: formatConfigProblem(warning) });
   const { host } = config.listen;
-  const port = config.listen.port === 0 ? await findFreePort(host) : config.listen.port;
-  const metrics = await exposeWorkersMetrics(config.observe.metrics, count, keepAlive, log);
+  const port =
+    config.listen.port === 0 ? await findFreePort(host, LISTEN_KEYS) : config.listen.port;
+  const metrics = await exposeWorkersMetrics(config.observe.metrics, count, keepAlive, serviceLog);
   const startWith = ({ file, flags }: ConfigSources): StartWorker =>
     createClusterWorkers({ ...(file === undefined ? {} : { file }), flags }, port);
   let { drainDelayMs } = config.server;

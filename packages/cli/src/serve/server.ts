@@ -16,6 +16,7 @@ import { openTraces } from '../observe/traces.ts';
 import { createSystemPorts } from '../ports.ts';
 import { openGraphSource } from './graph-source.ts';
 import { learn } from './learn.ts';
+import { LISTEN_KEYS } from './listen-keys.ts';
 import { createReplaceableGraph } from './replaceable-graph.ts';
 
 /** How a server is to start. */
@@ -76,7 +77,7 @@ export function openSecrets(
  *
  * @param secrets - Absent while `useAuth` is false.
  *
- * @throws {SallyportError} `SP_PORT_IN_USE` when the port is taken; `SP_STORE_UNSUITABLE` and
+ * @throws {SallyportError} `SP_PORT_IN_USE` when the port is taken, `SP_LISTEN_FAILED` when it cannot be had; `SP_STORE_UNSUITABLE` and
  *   `SP_CONFIG_INVALID` as `openSessionStore`; `SP_NOT_READY` when it did not learn enough in time.
  */
 export async function startServer(
@@ -125,7 +126,7 @@ export async function startServer(
     opened.push(() => first.close());
     const graph = createReplaceableGraph(first, { readiness, ...ports });
     if (learnsWithinMs !== undefined) await learn(first, learnsWithinMs, { ...ports, signal });
-    const listener = await listenOnOnePort(graph.handler, config.listen);
+    const listener = await listenOnOnePort(graph.handler, { ...config.listen, keys: LISTEN_KEYS });
     return { source, graph, listener };
   }
 }

@@ -12,7 +12,7 @@ const WARNING: ConfigProblem = {
   expected: '2',
 };
 const loaded = (warnings: readonly ConfigProblem[]) =>
-  ({ event: 'configuration_loaded', reason: 'signal', changed: '', warnings }) as const;
+  ({ event: 'configuration_loaded', reason: 'signal', changed: [], warnings }) as const;
 
 function linesOf(outcome: ReloadOutcome, event: string) {
   const lines: unknown[] = [];
@@ -29,6 +29,32 @@ describe('The log of a reload', () => {
       { level: 'warn', problem: 'core.yaml:3: a.b: found 1, expected 2' },
     ]);
     expect(linesOf(loaded([]), 'configuration')).toEqual([]);
+  });
+
+  it.each([
+    [
+      ['access.groups', 'rateLimit.perMinute'],
+      ['access.groups', 'rateLimit.perMinute'],
+    ],
+    [[], []],
+    [undefined, null],
+  ])('lists the keys that changed, and null where nobody knows: %j', (changed, told) => {
+    const refused = { event: 'configuration_refused', reason: 'signal', problem: 'no' } as const;
+    const outcome = changed === undefined ? refused : { ...refused, changed };
+    expect(linesOf(outcome, 'configuration_refused')).toMatchObject([{ changed: told }]);
+  });
+
+  it('says that the file is good again, and nothing of a refusal or a load', () => {
+    const again = { event: 'configuration_good_again', reason: 'file_changed' } as const;
+    expect(linesOf(again, 'configuration_good_again')).toEqual([
+      {
+        level: 'info',
+        reason: 'file_changed',
+        detail: 'the file holds the configuration in effect again',
+      },
+    ]);
+    for (const event of ['configuration_kept', 'configuration_refused', 'configuration_loaded'])
+      expect(linesOf(again, event)).toEqual([]);
   });
 
   it('says as an error that workers may differ, and only then', () => {

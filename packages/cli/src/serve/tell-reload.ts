@@ -32,7 +32,7 @@ export function tellReload(log: Log, file: string | undefined, outcome: ReloadOu
         log('warn', 'configuration', { problem: formatConfigProblem(warning) });
       break;
     case 'configuration_refused': {
-      const { changed, problem } = outcome;
+      const { changed = null, problem } = outcome;
       audit({ event, ...BY_NOBODY, reason, file, changed, problem });
       // The audit stream may be a file that nobody looks into at the moment.
       log('error', 'configuration_kept', {
@@ -41,6 +41,12 @@ export function tellReload(log: Log, file: string | undefined, outcome: ReloadOu
       });
       break;
     }
+    case 'configuration_good_again':
+      log('info', 'configuration_good_again', {
+        reason,
+        detail: 'the file holds the configuration in effect again',
+      });
+      break;
     case 'configuration_superseded':
       log('info', event, { reason });
       break;

@@ -54,7 +54,7 @@ async function start(
     // The primary has read the same, so there are none.
     if (!loaded.ok) return refuse({ kind: 'problems', problems: loaded.error });
     const { config } = loaded.value;
-    const metrics = openMetrics(config.observe.metrics);
+    const metrics = openMetrics(config.observe.metrics, number);
     const serviceLog = openServiceLog(config.observe, number, metrics);
     const { log } = serviceLog;
     const secrets = openSecrets(config, log);

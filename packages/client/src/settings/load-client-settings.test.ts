@@ -104,7 +104,7 @@ describe('the client-side file', () => {
       'config.yaml:5: admin.clientID: found an unknown key, expected admin.clientId (did you mean that?)',
       'config.yaml:6: admin.scopes: found "all", expected a list of scopes',
       'config.yaml:7: admin.command: found "mint", expected a list of a program and its arguments',
-      'config.yaml:8: admin.tokenRefreshWindow: found 5, expected a duration from 0s to 24h, such as 90s, 12h or 7d',
+      'config.yaml:8: admin.tokenRefreshWindow: found 5, expected a duration from 0s to 24h, such as 90s or 12h',
       'config.yaml:9: admin.useAuth: found an unknown key, expected no such key: admin.authType says how to authenticate',
     ]);
   });

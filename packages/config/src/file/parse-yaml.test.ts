@@ -46,6 +46,15 @@ describe('a configuration file that is no YAML we take', () => {
     expect(problemsOf(text)[0]).toBe(line);
   });
 
+  it.each(['a:\n  b: { x: 1\nc: 2\n', 'a:\n  b: [1, 2\nc: 2\n', 'a:\n  b: 1\n c: 2\n'])(
+    'tells of wrong indentation and of a bracket left open alike: %j',
+    (text) => {
+      expect(problemsOf(text)).toEqual([
+        'c.yaml:3: found a value on the wrong level, or a { or [ above it that is not closed, expected indentation by blanks, one key a line, and every bracket closed',
+      ]);
+    },
+  );
+
   it.each([
     'a: 1\nb:\n  c: [x, {y: z}]\n',
     '# nothing but a comment\n',

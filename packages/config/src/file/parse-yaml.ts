@@ -143,6 +143,10 @@ function describeSyntaxError(code: ErrorCode): readonly [found: string, expected
     case 'NON_STRING_KEY':
       return ['a key that is no text', 'text as key'];
     case 'BAD_INDENT':
+      return [
+        'a value on the wrong level, or a { or [ above it that is not closed',
+        'indentation by blanks, one key a line, and every bracket closed',
+      ];
     case 'BLOCK_AS_IMPLICIT_KEY':
     case 'BLOCK_IN_FLOW':
       return ['a value on the wrong level', 'indentation by blanks, one key a line'];

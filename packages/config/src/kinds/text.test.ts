@@ -101,6 +101,18 @@ describe('numbers, words, durations', () => {
     expect(keep(durationKind('1m', '1d'), value)).toBe(ms);
   });
 
+  it.each([
+    ['1s', '365d', 'a duration from 1s to 365d, such as 90s, 12h or 7d'],
+    ['0s', '24h', 'a duration from 0s to 24h, such as 90s or 12h'],
+    ['0s', '10m', 'a duration from 0s to 10m, such as 90s'],
+    ['100ms', '10s', 'a duration from 100ms to 10s, such as 500ms or 5s'],
+    ['0s', '100ms', 'a duration from 0s to 100ms'],
+  ])('durations that are suggested lie within %s and %s', (min, max, text) => {
+    expect(expected(durationKind(min, max), 'x')).toEqual([text]);
+    for (const [example = ''] of text.split('such as')[1]?.matchAll(/\d+\w+/g) ?? [])
+      expect(keep(durationKind(min, max), example)).toBeGreaterThan(0);
+  });
+
   it('a duration printed is the duration read', () => {
     const kind = durationKind('0s', '365d');
     fc.assert(

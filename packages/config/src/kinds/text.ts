@@ -142,9 +142,16 @@ export const secretKind: Kind<SecretText> = {
   print: (value) => value.toString(),
 };
 
-/** A duration such as `90s`, `12h` or `7d`, kept in milliseconds, within bounds. */
-export function durationKind(min: string, max: string): Kind<number> {
-  const expected = `a duration from ${min} to ${max}, such as 90s, 12h or 7d`;
+/**
+ * A duration such as `90s`, `12h` or `7d`, kept in milliseconds, within bounds.
+ *
+ * @param expected - What to say is expected, where a rule leaves out some of what lies within the bounds.
+ */
+export function durationKind(
+  min: string,
+  max: string,
+  expected: string = `a duration from ${min} to ${max}${suggestDurations(min, max)}`,
+): Kind<number> {
   const [minMs, maxMs] = [toMs(min), toMs(max)];
   return {
     name: 'duration',
@@ -159,6 +166,17 @@ export function durationKind(min: string, max: string): Kind<number> {
     fromText: (text) => text,
     print: (value) => formatDuration(value),
   };
+}
+
+/** Completes "a duration from … to …" by examples that lie there. */
+function suggestDurations(min: string, max: string): string {
+  const [minMs, maxMs] = [toMs(min), toMs(max)];
+  const isWithin = (text: string) => toMs(text) >= minMs && toMs(text) <= maxMs;
+  const usual = ['90s', '12h', '7d'].filter(isWithin);
+  const examples = usual.length > 0 ? usual : ['500ms', '5s'].filter(isWithin);
+  if (examples.length === 0) return '';
+  const last = examples.at(-1);
+  return `, such as ${examples.length === 1 ? last : `${examples.slice(0, -1).join(', ')} or ${last}`}`;
 }
 
 function toMs(text: string): number {

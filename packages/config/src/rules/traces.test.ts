@@ -37,6 +37,33 @@ describe('observe.traces', () => {
     expect(load(`{ endpoint: '${endpoint}' }`)).toMatchObject({ traces: { endpoint }, warned: [] });
   });
 
+  it.each([
+    ['http://127.0.0.1:4318', 'http://127.0.0.1:4318/v1/traces'],
+    ['http://collector:4318/', 'http://collector:4318/v1/traces'],
+    ['https://otlp.example.com', 'https://otlp.example.com/v1/traces'],
+  ])('warns of the endpoint %s, which has no path, and names the usual one', (endpoint, usual) => {
+    expect(load(`{ endpoint: '${endpoint}' }`).warned).toMatchObject([
+      {
+        key: 'observe.traces.endpoint',
+        line: 6,
+        found: 'no path',
+        expected: `the whole address, usually ${usual}`,
+      },
+    ]);
+  });
+
+  it('warns of a share without a collector to send it to, unless that is none', () => {
+    expect(load('{ sample: 0.1 }').warned).toMatchObject([
+      {
+        key: 'observe.traces.endpoint',
+        found: 'nothing',
+        expected: 'a collector, which observe.traces.sample is for',
+      },
+    ]);
+    expect(load('{ sample: 0 }').warned).toEqual([]);
+    expect(load("{ endpoint: 'http://collector:4318/v1/traces', sample: 0.1 }").warned).toEqual([]);
+  });
+
   it.each(['grpc://collector:4317', 'collector:4318', 'http://user:pw@collector/v1/traces'])(
     'does not take %s',
     (endpoint) => {

@@ -1,38 +1,56 @@
 /**
- * Traces: the collector's secret on a wire that can be read.
+ * Traces: an address that is not whole, settings without a collector, and its secret on a wire that can be read.
  *
  * @module
  */
 
-import type { Rule } from './rule.ts';
+import type { Finding, Rule } from './rule.ts';
 
 const BLOCK = 'observe.traces';
 /** Hosts that do not leave the machine. */
 const LOOPBACK = /^http:\/\/(?:localhost|127(?:\.\d+){3}|\[::1\])(?:[:/?]|$)/i;
 
-/** Headers for the collector are a secret, and are for a collector. */
+/** Where collectors take OTLP over HTTP as a rule. */
+const USUAL_PATH = '/v1/traces';
+
+/** An address that is whole, and a collector for whatever is set about one; its headers are a secret. */
 export const TRACES_RULE: Rule = {
-  keys: [`${BLOCK}.endpoint`, `${BLOCK}.headersFile`],
-  check: ({ config: { observe } }) => {
-    const { endpoint, headersFile } = observe.traces;
-    if (headersFile === '') return [];
-    if (endpoint === '')
-      return [
-        {
-          key: `${BLOCK}.endpoint`,
-          found: 'nothing',
-          expected: `a collector, which ${BLOCK}.headersFile is for`,
-          isWarning: true,
-        },
-      ];
-    if (!endpoint.toLowerCase().startsWith('http:') || LOOPBACK.test(endpoint)) return [];
-    return [
-      {
-        key: `${BLOCK}.endpoint`,
-        found: 'a plain http URL',
-        expected: `https: without TLS the headers of ${BLOCK}.headersFile can be read on the network`,
-        isWarning: true,
-      },
-    ];
+  keys: ['endpoint', 'headersFile', 'sample'].map((name) => `${BLOCK}.${name}`),
+  check({ config: { observe }, originOf }) {
+    const { endpoint, headersFile, sample } = observe.traces;
+    if (endpoint === '') {
+      const isSampled = originOf(`${BLOCK}.sample`) !== 'default' && sample > 0;
+      if (headersFile !== '') return [warnOf('nothing', forCollector('headersFile'))];
+      return isSampled ? [warnOf('nothing', forCollector('sample'))] : [];
+    }
+    return [...findPathless(endpoint), ...findReadable(endpoint, headersFile)];
   },
 };
+
+/** The address is asked as it is: nothing is put behind it. */
+function findPathless(endpoint: string): readonly Finding[] {
+  const { pathname, origin } = new URL(endpoint);
+  return pathname === '/'
+    ? [warnOf('no path', `the whole address, usually ${origin}${USUAL_PATH}`)]
+    : [];
+}
+
+function findReadable(endpoint: string, headersFile: string): readonly Finding[] {
+  const isPlain = endpoint.toLowerCase().startsWith('http:') && !LOOPBACK.test(endpoint);
+  return headersFile !== '' && isPlain
+    ? [
+        warnOf(
+          'a plain http URL',
+          `https: without TLS the headers of ${BLOCK}.headersFile can be read on the network`,
+        ),
+      ]
+    : [];
+}
+
+function forCollector(name: string): string {
+  return `a collector, which ${BLOCK}.${name} is for`;
+}
+
+function warnOf(found: string, expected: string): Finding {
+  return { key: `${BLOCK}.endpoint`, found, expected, isWarning: true };
+}

@@ -204,7 +204,7 @@ export const OWN_SCHEMA: SchemaOf<
   doors: {
     me: {
       verdictCache: {
-        kind: durationKind('0s', '5s'),
+        kind: durationKind('0s', '5s', '0s, or 2s to 5s: nginx counts whole seconds'),
         fallback: 0,
         meaning:
           'How long nginx may keep an admission that `/me` gave; `0s` is not at all, else at least `2s`. For so long a session that has ended is still admitted, to read only. Works with the recipe in `deploy/nginx`, made with `--verdict-cache`, and with no other proxy.',

@@ -48,4 +48,23 @@ describe('the memory', () => {
     expect(tokens.get('t0', 150, 1)).toBe(newer.verdict);
     expect(tokens.size).toBeLessThanOrEqual(4);
   });
+
+  it('lets go once a minute of what stands no longer, without being asked for it', () => {
+    const tokens = new RememberedTokens(10);
+    const decided = (decidedAt: number) => ({ ...entry, decidedAt, until: decidedAt + 60_000 });
+    tokens.set('a', decided(0));
+    tokens.set('b', decided(30_000));
+    tokens.set('c', decided(59_999));
+    expect(tokens.size).toBe(3);
+    tokens.set('d', decided(60_000));
+    expect(tokens.size).toBe(3);
+    tokens.set('e', decided(119_999));
+    expect(tokens.size).toBe(4);
+    tokens.set('f', decided(120_000));
+    const standing = 'a b c d e f'
+      .split(' ')
+      .filter((key) => tokens.get(key, 120_000, 1) !== undefined);
+    expect(standing).toEqual(['e', 'f']);
+    expect(tokens.size).toBe(2);
+  });
 });

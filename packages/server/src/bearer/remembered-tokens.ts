@@ -16,9 +16,12 @@ export interface RememberedToken {
   readonly generation: number;
 }
 
+const SWEEP_EVERY_MS = 60_000;
+
 /** A bounded cache by a token's hash. */
 export class RememberedTokens {
   readonly #byHash: BoundedCache<string, RememberedToken>;
+  #sweptAt = Number.NEGATIVE_INFINITY;
 
   /** @param limit - Most entries. */
   constructor(limit: number) {
@@ -41,7 +44,13 @@ export class RememberedTokens {
       : undefined;
   }
 
+  /** Keeps a verdict; once a minute those that stand no longer go, so that short-lived tokens take no memory. */
   set(key: string, entry: RememberedToken): void {
+    const now = entry.decidedAt;
+    if (now - this.#sweptAt >= SWEEP_EVERY_MS || now < this.#sweptAt) {
+      this.#sweptAt = now;
+      this.#byHash.sweep(({ until }) => now >= until);
+    }
     this.#byHash.set(key, entry);
   }
 }

@@ -7,6 +7,7 @@
 import type { HttpHandler } from './connections.ts';
 import { createHttp1Connections } from './http1-connections.ts';
 import { createHttp2Connections } from './http2-connections.ts';
+import type { ListenKeys } from './listen-failure.ts';
 import { createOnePort } from './one-port.ts';
 import { SERVICE_TIMEOUTS, type ServiceTimeouts } from './timeouts.ts';
 
@@ -17,6 +18,8 @@ export interface ListenOptions {
   /** 0 takes a free one. */
   readonly port: number;
   readonly host: string;
+  /** What the operator gives both by. */
+  readonly keys?: ListenKeys;
   readonly timeouts?: Partial<ServiceTimeouts>;
 }
 
@@ -35,7 +38,7 @@ export interface HttpListener {
  * Listens for plain HTTP behind an ingress: HTTP/1.1, and HTTP/2 for those who know that it is spoken
  * here, as gRPC clients and ingresses do (RFC 9113 section 3.3). A TLS handshake is closed at once.
  *
- * @throws {SallyportError} `SP_PORT_IN_USE` when the port is taken.
+ * @throws {SallyportError} `SP_PORT_IN_USE` when the port is taken, `SP_LISTEN_FAILED` when it cannot be had.
  */
 export async function listenOnOnePort(
   handler: HttpHandler,
@@ -53,7 +56,7 @@ export async function listenOnOnePort(
     },
   });
   try {
-    return { port: await port.listen(options.port, options.host), close };
+    return { port: await port.listen(options.port, options.host, options.keys), close };
   } catch (cause) {
     http1.close();
     http2.close();

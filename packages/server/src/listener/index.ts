@@ -12,6 +12,7 @@ export {
   type ListenOptions,
   listenOnOnePort,
 } from './http-service.ts';
+export { type ListenKeys, type ListenPlace, listenFailure } from './listen-failure.ts';
 export {
   createOnePort,
   type OnePort,

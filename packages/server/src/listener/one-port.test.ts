@@ -109,6 +109,18 @@ describe('createOnePort', () => {
       code: 'SP_PORT_IN_USE',
       message: `SP_PORT_IN_USE (127.0.0.1:${number}): port ${number} is taken by another program; stop it, or choose another one`,
     });
+    await expect(other.listen(number, '127.0.0.1', { port: 'listen.port' })).rejects.toThrow(
+      `(127.0.0.1:${number}): listen.port: port ${number} is taken`,
+    );
     port.stopListening();
+  });
+
+  it('says which address the machine does not have, and what to do', async () => {
+    const port = createOnePort({ firstBytesMs: 1, accept: () => {} });
+    await expect(port.listen(0, '203.0.113.7', { host: 'listen.host' })).rejects.toMatchObject({
+      code: 'SP_LISTEN_FAILED',
+      message:
+        'SP_LISTEN_FAILED (203.0.113.7:0): listen.host: this machine has no address 203.0.113.7; use 127.0.0.1, or 0.0.0.0 for every address',
+    });
   });
 });

@@ -5,7 +5,7 @@
  */
 
 import { createServer, type Socket } from 'node:net';
-import { SallyportError } from '@sallyport/protocol';
+import { type ListenKeys, listenFailure } from './listen-failure.ts';
 
 /** What a connection speaks. */
 export type WireProtocol = 'tls' | 'h2c' | 'http1';
@@ -24,9 +24,10 @@ export interface OnePort {
    * Starts listening; resolves to the port taken.
    *
    * @param port - 0 takes a free one.
-   * @throws {SallyportError} `SP_PORT_IN_USE`.
+   * @param keys - What the operator gives them by, for the message.
+   * @throws {SallyportError} `SP_PORT_IN_USE`, `SP_LISTEN_FAILED`.
    */
-  listen(port: number, host: string): Promise<number>;
+  listen(port: number, host: string, keys?: ListenKeys): Promise<number>;
   /**
    * Takes no more connections.
    *
@@ -71,19 +72,9 @@ export function createOnePort({ accept, firstBytesMs }: OnePortOptions): OnePort
   const server = createServer({ allowHalfOpen: true, noDelay: true, keepAlive: true }, sort);
 
   return {
-    listen(port, host) {
+    listen(port, host, keys) {
       return new Promise((resolve, reject) => {
-        server.once('error', (cause: NodeJS.ErrnoException) => {
-          reject(
-            cause.code === 'EADDRINUSE'
-              ? new SallyportError('SP_PORT_IN_USE', {
-                  component: `${host}:${port}`,
-                  detail: `port ${port} is taken by another program; stop it, or choose another one`,
-                  cause,
-                })
-              : cause,
-          );
-        });
+        server.once('error', (cause) => reject(listenFailure(cause, { host, port }, keys)));
         server.listen(port, host, () => {
           const address = server.address();
           resolve(typeof address === 'object' && address !== null ? address.port : port);

@@ -28,6 +28,7 @@ export {
   createMetrics,
   type Metrics,
   type MetricsOptions,
+  readAuditLinesWaiting,
   type ServerReadings,
 } from './metrics/metrics.ts';
 export {

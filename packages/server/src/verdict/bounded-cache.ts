@@ -75,6 +75,11 @@ export class BoundedCache<K, V> {
     this.#entries.delete(key);
   }
 
+  /** Lets go of what is over. Looks at everything: to be called now and then. */
+  sweep(isOver: (value: V) => boolean): void {
+    for (const [key, { value }] of this.#entries) if (isOver(value)) this.#entries.delete(key);
+  }
+
   clear(): void {
     this.#entries.clear();
     this.#setOnce.clear();

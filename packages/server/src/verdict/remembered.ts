@@ -29,6 +29,8 @@ interface Entry {
   readonly remembered: RememberedSession;
 }
 
+const SWEEP_EVERY_MS = 60_000;
+
 /**
  * A bounded cache of admitted sessions, found by the id in their cookie and compared by its hash.
  *
@@ -37,6 +39,7 @@ interface Entry {
  */
 export class RememberedSessions {
   readonly #byId: BoundedCache<number, Entry>;
+  #sweptAt = Number.NEGATIVE_INFINITY;
 
   constructor(limit: number) {
     this.#byId = new BoundedCache(limit);
@@ -59,8 +62,17 @@ export class RememberedSessions {
       : undefined;
   }
 
-  /** Keeps an admission; the one the session had before goes. */
-  set(cookieValue: string, remembered: RememberedSession): void {
+  /**
+   * Keeps an admission; the one the session had before goes, and once a minute all that count no longer:
+   * people who have gone home take no memory.
+   *
+   * @param now - Epoch milliseconds.
+   */
+  set(cookieValue: string, remembered: RememberedSession, now: number): void {
+    if (now - this.#sweptAt >= SWEEP_EVERY_MS || now < this.#sweptAt) {
+      this.#sweptAt = now;
+      this.#byId.sweep((entry) => now >= entry.remembered.readAgainAt);
+    }
     this.#byId.offer(remembered.admitted.session.id, () => ({
       digest: digestOf(cookieValue),
       remembered,

@@ -161,7 +161,7 @@ export function createSessionVerifier(
       readAgainAt: time + READ_AGAIN_AFTER_MS,
       generation: generationAtRead,
     };
-    if (revocationsSeen === revocationsAtRead) remembered.set(value, entry);
+    if (revocationsSeen === revocationsAtRead) remembered.set(value, entry, time);
     return admit(entry, value, time, isPassive);
   }
 

@@ -80,15 +80,43 @@ describe('the file', () => {
     expect(statSync(path).mode & 0o777).toBe(0o640);
   });
 
-  it('that cannot be opened is told at once, without its path', () => {
-    const open = () => setup({ path: join(createTemporaryFolder(), 'none', 'audit.jsonl') });
+  it.each<readonly [string, (path: string) => string, string]>([
+    [
+      'missing folder',
+      (path) => join(path, 'none', 'audit.jsonl'),
+      'no such folder; make it, and let this user write in it',
+    ],
+    ['folder in its place', (path) => path, 'it is a folder; name a file in it'],
+    [
+      'file in the place of its folder',
+      (path) => {
+        writeFileSync(join(path, 'file'), '');
+        return join(path, 'file', 'audit.jsonl');
+      },
+      'a part of its path is a file and no folder',
+    ],
+    [
+      'pipe that nobody reads',
+      (path) => {
+        execFileSync('mkfifo', [join(path, 'audit.pipe')]);
+        return join(path, 'audit.pipe');
+      },
+      'it is a pipe that nobody reads, or a socket; start what reads the pipe first',
+    ],
+  ])('that cannot be opened is told at once, with its path and the reason: %s', (_, make, why) => {
+    const path = make(createTemporaryFolder());
+    const open = () => setup({ path });
     expect(open).toThrow(SallyportError);
-    expect(open).toThrow(/^SP_AUDIT_UNUSABLE \(audit\): .*observe\.audit\.file/);
+    expect(open).toThrow(
+      `SP_AUDIT_UNUSABLE (${path}): observe.audit.file cannot be opened for appending: ${why}`,
+    );
   });
 
   it('is not made for whoever may not own it', () => {
     const path = join(createTemporaryFolder(), 'audit.jsonl');
-    expect(() => setup({ path, mayCreate: false })).toThrow('SP_AUDIT_UNUSABLE');
+    expect(() => setup({ path, mayCreate: false })).toThrow(
+      `SP_AUDIT_UNUSABLE (${path}): observe.audit.file cannot be opened for appending: no such file`,
+    );
     expect(existsSync(path)).toBe(false);
   });
 
@@ -106,7 +134,7 @@ describe('the file', () => {
     await file.close();
     await file.close();
     write('late');
-    expect([instead, linesOf(path), file.elsewhere]).toEqual([['late'], [], 1]);
+    expect([instead, linesOf(path), file.elsewhere, file.waiting]).toEqual([['late'], [], 1, 0]);
   });
 
   it('of several writers has their lines whole, each one once', async () => {
@@ -260,11 +288,14 @@ describe('a full disk', () => {
     await settledFailures(file, 1);
     write('over');
     expect([instead, file.elsewhere]).toEqual([['over'], 1]);
+    // What was handed back does not wait.
+    expect(file.waiting).toBe(4);
     repair();
     file.reopen();
     await expect.poll(() => recoveries, { timeout: 10_000 }).toEqual([1]);
     write('after');
     await has(path, 'after');
+    await expect.poll(() => file.waiting, { timeout: 10_000 }).toBe(0);
     await file.close();
     expect(linesOf(path).filter((line) => line !== '')).toEqual([big, big, big, big, 'after']);
   });

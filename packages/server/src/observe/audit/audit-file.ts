@@ -6,8 +6,8 @@
 
 import { close, constants, fstatSync, open, openSync, stat, write } from 'node:fs';
 import { promisify } from 'node:util';
-import { SallyportError } from '@sallyport/protocol';
 import type { Schedule } from '../../issuer/idp-metadata.ts';
+import { auditFileUnusable } from './audit-file-failure.ts';
 
 /**
  * Appends bytes; perhaps not all of them, when the space ends.
@@ -51,6 +51,8 @@ export interface AuditFile {
   readonly failures: number;
   /** Lines that were handed back. */
   readonly elsewhere: number;
+  /** Lines that were taken and are not in the file yet. */
+  readonly waiting: number;
 }
 
 interface Entry {
@@ -98,8 +100,8 @@ const CLOSE_MS = 2_000;
 /**
  * Opens the file for appending and makes it, for its owner alone, when it is not there.
  *
- * @throws {SallyportError} `SP_AUDIT_UNUSABLE` when it cannot be opened: whoever asks for an audit stream
- *   should not find out later that there is none.
+ * @throws {SallyportError} `SP_AUDIT_UNUSABLE`, with path and reason, when it cannot be opened: whoever
+ *   asks for an audit stream should not find out later that there is none.
  */
 export function openAuditFile(options: AuditFileOptions): AuditFile {
   return new AppendedFile(options);
@@ -110,7 +112,7 @@ class AppendedFile implements AuditFile {
   readonly #flags: number;
   #file: OpenFile;
   #queue: Entry[] = [];
-  #waiting = 0;
+  #waitingLength = 0;
   #failures = 0;
   #elsewhere = 0;
   #elsewhereTold = 0;
@@ -125,16 +127,12 @@ class AppendedFile implements AuditFile {
 
   constructor(options: AuditFileOptions) {
     this.#options = options;
+    const { path, mayCreate = true } = options;
+    this.#flags = mayCreate ? APPEND_ONLY | constants.O_CREAT : APPEND_ONLY;
     try {
-      this.#flags = options.mayCreate === false ? APPEND_ONLY : APPEND_ONLY | constants.O_CREAT;
-      const { path } = options;
       this.#file = describe(STANDARD.get(path) ?? openSync(path, this.#flags, MODE));
     } catch (cause) {
-      throw new SallyportError('SP_AUDIT_UNUSABLE', {
-        component: 'audit',
-        detail: 'the file of observe.audit.file cannot be opened for appending',
-        cause,
-      });
+      throw auditFileUnusable(path, mayCreate, cause);
     }
   }
 
@@ -146,14 +144,18 @@ class AppendedFile implements AuditFile {
     return this.#elsewhere;
   }
 
+  get waiting(): number {
+    return this.#queue.length;
+  }
+
   write(line: string, instead: () => void): void {
     const entry = { line, instead };
-    if (this.#isClosed || this.#waiting + line.length > WAITING_MAX) {
+    if (this.#isClosed || this.#waitingLength + line.length > WAITING_MAX) {
       this.#handBack([entry]);
       return;
     }
     this.#queue.push(entry);
-    this.#waiting += line.length;
+    this.#waitingLength += line.length;
     if (this.#cancelRetry === undefined) this.#drain();
   }
 
@@ -223,7 +225,7 @@ class AppendedFile implements AuditFile {
       end += Buffer.byteLength(line);
       if (end > written) break;
       complete += 1;
-      this.#waiting -= line.length;
+      this.#waitingLength -= line.length;
     }
     this.#queue.splice(0, complete);
     this.#isTorn = written < bytes.length;

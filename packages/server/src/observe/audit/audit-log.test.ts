@@ -69,8 +69,9 @@ describe('a log whose audit lines have a file', () => {
     const { audit, lines, written } = setup(path);
     audit.log('audit', 'session_begun', { session: 'AAAAAAAH' });
     await expect.poll(() => audit.failures, { timeout: 10_000 }).toBe(1);
-    const failure = 'Error ENOSPC: ENOSPC: no space left on device, write';
-    expect(lines).toEqual([['error', 'audit_not_written', { failure }]]);
+    const failure = 'Error ENOSPC: no space left on device, write';
+    expect(lines).toEqual([['error', 'audit_not_written', { file: path, failure }]]);
+    expect(audit.waiting).toBe(1);
     rmSync(path);
     writeFileSync(path, '');
     audit.reopen();
@@ -81,7 +82,7 @@ describe('a log whose audit lines have a file', () => {
       ['info', 'audit_written_again', { elsewhere: 0 }],
       ['audit', 'session_ended', { reason: 'signed_out' }],
     ]);
-    expect(audit.elsewhere).toBe(1);
+    expect([audit.elsewhere, audit.waiting]).toEqual([1, 0]);
     expect(written().map((line) => (JSON.parse(line) as { event: string }).event)).toEqual([
       'session_begun',
       'audit_resumed',

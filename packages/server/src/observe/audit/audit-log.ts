@@ -23,7 +23,8 @@ export interface AuditLogOptions extends Pick<AuditFileOptions, 'path' | 'mayCre
 }
 
 /** The log and the file behind it. */
-export interface AuditLog extends Pick<AuditFile, 'reopen' | 'close' | 'failures' | 'elsewhere'> {
+export interface AuditLog
+  extends Pick<AuditFile, 'reopen' | 'close' | 'failures' | 'elsewhere' | 'waiting'> {
   readonly log: Log;
 }
 
@@ -36,10 +37,11 @@ export interface AuditLog extends Pick<AuditFile, 'reopen' | 'close' | 'failures
  * @throws {SallyportError} `SP_AUDIT_UNUSABLE` when the file cannot be opened.
  */
 export function openAuditLog(options: AuditLogOptions): AuditLog {
-  const { common, log, now } = options;
+  const { common, log, now, path } = options;
   const file = openAuditFile({
     ...options,
-    onFailure: (cause) => log('error', 'audit_not_written', { failure: describeFailure(cause) }),
+    onFailure: (cause) =>
+      log('error', 'audit_not_written', { file: path, failure: describeFailure(cause) }),
     onRecovery(elsewhere) {
       log('info', 'audit_written_again', { elsewhere });
       createAudit(send)({
@@ -61,6 +63,9 @@ export function openAuditLog(options: AuditLogOptions): AuditLog {
     },
     get elsewhere() {
       return file.elsewhere;
+    },
+    get waiting() {
+      return file.waiting;
     },
   };
 

@@ -6,6 +6,7 @@
 
 import type { IncomingHttpHeaders } from 'node:http';
 import { requestIdOf } from '../../answer/request-id.ts';
+import { cutText } from '../log/log-redaction.ts';
 import type { AuditOrigin } from './audit.ts';
 
 /** A request as far as its origin shows in it. Untrusted. */
@@ -60,5 +61,6 @@ export function auditOrigin(request: {
 }
 
 function browserOf(headers: IncomingHttpHeaders): string | undefined {
-  return headers['user-agent']?.slice(0, BROWSER_MAX_LENGTH);
+  const browser = headers['user-agent'];
+  return browser === undefined ? undefined : cutText(browser, BROWSER_MAX_LENGTH);
 }

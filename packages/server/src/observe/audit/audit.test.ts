@@ -55,6 +55,21 @@ describe('a line of the audit stream', () => {
     });
   });
 
+  it.each([
+    [
+      ['access.groups', 'x'.repeat(513)],
+      ['access.groups', 'x'.repeat(512)],
+    ],
+    [null, null],
+  ])(
+    'lists what changed, each cut by itself, and says null where nobody knows: %#',
+    (changed, told) => {
+      const event = 'configuration_refused' as const;
+      const rest = { ...NOBODY, session: undefined, ...NO_REQUEST, reason: 'signal' } as const;
+      expect(fieldsOf({ event, ...rest, problem: 'no', changed })['changed']).toEqual(told);
+    },
+  );
+
   it('holds no text that is longer than 512 characters, whoever wrote it', () => {
     const long = 'x'.repeat(100_000);
     const fields = fieldsOf({

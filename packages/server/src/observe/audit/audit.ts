@@ -7,7 +7,8 @@
 import type { Principal } from '@sallyport/protocol';
 import { formatSessionId } from '../../session/session-id.ts';
 import type { EndReason } from '../../session/session-store.ts';
-import type { Log, LogFields } from '../log/log.ts';
+import type { Log, LogFields, LogValue } from '../log/log.ts';
+import { cutText } from '../log/log-redaction.ts';
 
 /** Where a request comes from; each `undefined` when there is no request, or it does not say. */
 export interface AuditOrigin {
@@ -109,8 +110,11 @@ export type AuditEvent =
 interface ConfigurationDetails {
   /** The file it was read from; absent when there is none. */
   readonly file?: string | undefined;
-  /** Keys whose value is another one than before, separated by blanks; never a value. */
-  readonly changed?: string | undefined;
+  /**
+   * Keys whose value is another one than before, never a value; `null` when nobody knows, absent when there
+   * was none before.
+   */
+  readonly changed?: readonly string[] | null | undefined;
 }
 
 /** The name of an {@link AuditEvent}. */
@@ -153,11 +157,12 @@ function toAuditFields(event: AuditEvent): LogFields {
     request_id,
     ...more
   } = event;
-  const details: Record<string, string | number | boolean | undefined> = more;
+  const details: Record<string, LogValue> = more;
   if (event.event === 'session_ended' && event.by_session !== undefined)
     details['by_session'] = formatSessionId(event.by_session);
   for (const [name, value] of Object.entries(details))
     if (typeof value === 'string') details[name] = cut(value);
+    else if (typeof value === 'object') details[name] = value?.map(cut) ?? null;
   return {
     issuer: known(issuer),
     subject: known(subject),
@@ -175,7 +180,7 @@ function known(text: string | undefined): string | null {
 }
 
 function cut(text: string): string {
-  return text.length > TEXT_MAX_LENGTH ? text.slice(0, TEXT_MAX_LENGTH) : text;
+  return cutText(text, TEXT_MAX_LENGTH);
 }
 
 /**

@@ -77,6 +77,15 @@ describe('a flood', () => {
     expect(linesOf('bearer_refused')).toHaveLength(1_051);
   });
 
+  it('of callbacks that nobody asked for hides no ID token that did not pass its check', () => {
+    const { bounded, linesOf } = setup();
+    for (let count = 0; count < MANY; count += 1)
+      bounded.log('audit', 'sign_in_failed', { reason: 'attempt_gone' });
+    bounded.log('audit', 'sign_in_failed', { reason: 'token_invalid' });
+    expect(linesOf('sign_in_failed')).toHaveLength(51);
+    expect(linesOf('sign_in_failed').at(-1)?.[2]).toMatchObject({ reason: 'token_invalid' });
+  });
+
   it('that is over is told when the log is closed', () => {
     const { bounded, linesOf } = setup();
     for (let count = 0; count < 51; count += 1) bounded.log('audit', 'bearer_refused');

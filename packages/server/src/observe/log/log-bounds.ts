@@ -69,12 +69,12 @@ export interface BoundedLog {
 export function boundLog(log: Log, schedule: Schedule): BoundedLog {
   const audit = createAudit(log);
   const strangers = new EventBudget({ schedule, onSuppressed });
-  // Whoever sends nonsense must not hide what a program with a real token was refused.
+  // Whoever sends nonsense must not hide what nobody causes without a token of an issuer's making.
   const verified = new EventBudget({ schedule, onSuppressed });
 
   return {
     log(level, event, fields) {
-      if (isOfVerifiedToken(event, fields)) {
+      if (isNoStrangers(event, fields)) {
         if (verified.take(event, SIGN_INS)) log(level, event, fields);
         return;
       }
@@ -104,8 +104,9 @@ export function boundLog(log: Log, schedule: Schedule): BoundedLog {
   }
 }
 
-/** The audit stream names nobody but whose token was verified. */
-function isOfVerifiedToken(event: string, fields: LogFields | undefined): boolean {
+/** The audit stream names nobody but whose token was verified, and an ID token comes from the IdP itself. */
+function isNoStrangers(event: string, fields: LogFields | undefined): boolean {
+  if (event === 'sign_in_failed') return fields?.['reason'] === 'token_invalid';
   const subject = event === 'bearer_refused' ? fields?.['subject'] : undefined;
   return subject !== undefined && subject !== null;
 }

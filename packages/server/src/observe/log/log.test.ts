@@ -68,8 +68,22 @@ describe('describeFailure', () => {
     });
     const failure = new SallyportError('SP_IDP_UNREACHABLE', { component: 'idp', cause });
     expect(describeFailure(failure)).toBe(
-      'SallyportError SP_IDP_UNREACHABLE: SP_IDP_UNREACHABLE (idp) <- TypeError: fetch failed <- Error ECONNREFUSED: connect refused',
+      'SallyportError SP_IDP_UNREACHABLE (idp) <- TypeError: fetch failed <- Error ECONNREFUSED: connect refused',
     );
+  });
+
+  it.each([
+    [
+      'ENOSPC',
+      'ENOSPC: no space left on device, write',
+      'Error ENOSPC: no space left on device, write',
+    ],
+    ['ENOENT', 'ENOENT', 'Error ENOENT'],
+    ['ENOENT', 'ENOENTRY', 'Error ENOENT: ENOENTRY'],
+    ['ECONNREFUSED', 'connect ECONNREFUSED', 'Error ECONNREFUSED: connect ECONNREFUSED'],
+    ['ECONNREFUSED', '', 'Error ECONNREFUSED'],
+  ])('says the code %s once where the message begins with it: %j', (code, message, described) => {
+    expect(describeFailure(withCode(code, message))).toBe(described);
   });
 
   it('tells a time-out', () => {

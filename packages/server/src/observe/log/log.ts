@@ -5,7 +5,7 @@
  */
 
 /** What stands in a field of a line. `undefined` leaves the field out. */
-export type LogValue = string | number | boolean | null | undefined;
+export type LogValue = string | number | boolean | readonly string[] | null | undefined;
 
 /** Values a log line may hold, in snake_case. Never a token, cookie, code, secret or header value. */
 export interface LogFields {
@@ -40,12 +40,19 @@ export function describeFailure(cause: unknown): string {
   let error: unknown = cause;
   while (error instanceof Error && parts.length < CAUSES_MAX) {
     const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-    const said =
-      FIXED_MESSAGE_CODES.test(code) || isPlainFetchFailure(error) ? `: ${error.message}` : '';
-    parts.push(`${error.name}${code === '' ? '' : ` ${code}`}${said}`);
+    const isShown = FIXED_MESSAGE_CODES.test(code) || isPlainFetchFailure(error);
+    parts.push(describeOne(error, code, isShown ? error.message : ''));
     error = error.cause;
   }
   return parts.length === 0 ? 'unknown' : parts.join(' <- ');
+}
+
+/** Our own messages and those of the system begin with the code: it is said once. */
+function describeOne({ name }: Error, code: string, message: string): string {
+  if (code === '') return message === '' ? name : `${name}: ${message}`;
+  if (message === '') return `${name} ${code}`;
+  const isSaid = message.startsWith(code) && !/\w/.test(message.charAt(code.length));
+  return isSaid ? `${name} ${message}` : `${name} ${code}: ${message}`;
 }
 
 function isPlainFetchFailure(error: Error): boolean {

@@ -12,6 +12,7 @@ import type { Verdict } from '../../verdict/verdict.ts';
 import type { DoorName, VerdictObserver } from '../verdict-observer.ts';
 import type { Log, LogFields } from './log.ts';
 import { EventBudget, type EventRate } from './log-budget.ts';
+import { cutText } from './log-redaction.ts';
 
 /** Settings and ports of {@link createVerdictLog}. */
 export interface VerdictLogOptions {
@@ -105,7 +106,8 @@ function pathOf(door: DoorName, { target, headers }: CheckRequest): string | und
   if (typeof original !== 'string') return undefined;
   // An absolute request target (RFC 9112 section 3.2.2) may name a user and a password.
   const path = original.startsWith('/') ? original : URL.parse(original)?.pathname;
-  return path?.slice(0, PATH_MAX_LENGTH).split(/[?#;]/, 1)[0];
+  const [shown] = path?.split(/[?#;]/, 1) ?? [];
+  return shown === undefined ? undefined : cutText(shown, PATH_MAX_LENGTH);
 }
 
 function traceOf({ headers }: CheckRequest): string | undefined {

@@ -45,13 +45,14 @@ export function createConfigurationCounts(now: () => number): ConfigurationCount
         reloads.add(refused);
         isLastGood = false;
       }
+      if (event === 'configuration_good_again') isLastGood = true;
     },
     read: () => [
       reloads.read(),
       readGauge(
         {
           name: 'sallyport_configuration_reload_successful',
-          help: 'Whether the last attempt to reload the configuration succeeded: 1 or 0.',
+          help: 'Whether the configuration that was read last could be used: 1 or 0.',
           aggregator: 'min',
         },
         [{ value: Number(isLastGood) }],

@@ -5,30 +5,9 @@
  */
 
 import type { SessionStore } from '../../session/session-store.ts';
+import { STORE_OPERATION_NAMES, type StoreOperation } from '../store-operations.ts';
 import { CounterFamily, HistogramFamily, type Metric } from './metrics-family.ts';
 
-/** What can be waited for; the rest of a store is synchronous and in memory. */
-type StoreOperation = Exclude<keyof SessionStore, 'revocations' | 'close'>;
-
-/** Complete, or it does not compile; named as the metric's label has it. */
-const LABELS: Readonly<Record<StoreOperation, string>> = {
-  create: 'create',
-  read: 'read',
-  readMetadata: 'read_metadata',
-  touch: 'touch',
-  replace: 'replace',
-  noteRenewalSent: 'note_renewal_sent',
-  lease: 'lease',
-  release: 'release',
-  revoke: 'revoke',
-  revokeGeneration: 'revoke_generation',
-  revokeAll: 'revoke_all',
-  endReason: 'end_reason',
-  listByPrincipal: 'list_by_principal',
-  list: 'list',
-  claimOnce: 'claim_once',
-  sweep: 'sweep',
-};
 /** From a local file in memory to a server in trouble. */
 const UPPER_BOUNDS_SECONDS = [
   0.000_1, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2.5,
@@ -47,7 +26,7 @@ export interface StoreTimes {
  * @param monotonicMs - Milliseconds from any start, never set back.
  */
 export function createStoreTimes(monotonicMs: () => number): StoreTimes {
-  const series = Object.values(LABELS).map((label) => [label] as const);
+  const series = Object.values(STORE_OPERATION_NAMES).map((label) => [label] as const);
   const durations = new HistogramFamily({
     name: 'sallyport_store_operation_duration_seconds',
     help: 'Time of operations of the session store, also of those that failed.',
@@ -108,7 +87,7 @@ export function createStoreTimes(monotonicMs: () => number): StoreTimes {
 
   /** Looks on: whoever asked gets the store's own promise, and waits for nothing of this. */
   function timer(operation: StoreOperation): <T>(work: () => Promise<T>) => Promise<T> {
-    const label = LABELS[operation];
+    const label = STORE_OPERATION_NAMES[operation];
     const [duration, failure] = [durations.slot(label), failures.slot(label)];
     return (work) => {
       const startedAt = monotonicMs();

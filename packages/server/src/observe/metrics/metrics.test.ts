@@ -6,13 +6,13 @@ const START = 1_700_000_000_000;
 
 function setup() {
   const clock = { now: START };
-  const metrics = createMetrics({
+  const options = {
     version: '1.2.3',
     nodeVersion: '26.0.0',
     now: () => clock.now,
     monotonicMs: () => 0,
-  });
-  return { clock, metrics };
+  };
+  return { clock, options, metrics: createMetrics(options) };
 }
 
 function valuesOf(metrics: Metrics, name: string) {
@@ -119,6 +119,28 @@ describe('A counted log', () => {
   });
 });
 
+describe('The file of the audit stream', () => {
+  const WAITING = 'sallyport_audit_lines_waiting';
+
+  it('is asked at each scrape how many lines wait; without one none do', () => {
+    const { metrics } = setup();
+    expect(valuesOf(metrics, WAITING)).toEqual([[0]]);
+    const stream = { waiting: 3 };
+    metrics.followAuditFile(stream);
+    expect(valuesOf(metrics, WAITING)).toEqual([[3]]);
+    stream.waiting = 0;
+    expect(valuesOf(metrics, WAITING)).toEqual([[0]]);
+  });
+
+  it('of several processes: what waits in each is added up', () => {
+    const { metrics } = setup();
+    expect(metrics.read().find(({ name }) => name === WAITING)).toMatchObject({
+      type: 'gauge',
+      aggregator: 'sum',
+    });
+  });
+});
+
 describe('Reloads of the configuration', () => {
   const RELOADS = 'sallyport_configuration_reloads_total';
   const SUCCESSFUL = 'sallyport_configuration_reload_successful';
@@ -134,6 +156,32 @@ describe('Reloads of the configuration', () => {
     ]);
     expect(valuesOf(metrics, SUCCESSFUL)).toEqual([[1]]);
     expect(valuesOf(metrics, APPLIED)).toEqual([[(START + 500) / 1_000]]);
+  });
+
+  it('are none when the file holds the configuration in effect again, which is no failure any more', () => {
+    const { metrics, clock } = setup();
+    const log = metrics.countEvents(() => {});
+    log('audit', 'configuration_refused', { reason: 'file_changed' });
+    expect(valuesOf(metrics, SUCCESSFUL)).toEqual([[0]]);
+    clock.now += 1_000;
+    log('info', 'configuration_good_again', { reason: 'file_changed' });
+    expect(valuesOf(metrics, SUCCESSFUL)).toEqual([[1]]);
+    expect(valuesOf(metrics, APPLIED)).toEqual([[START / 1_000]]);
+    expect(valuesOf(metrics, RELOADS)).toEqual([
+      ['applied', 0],
+      ['refused', 1],
+    ]);
+  });
+
+  it('are told by the process that starts the workers, and by no worker', () => {
+    const { options } = setup();
+    const names = [false, true].map((isWorker) =>
+      createMetrics({ ...options, isWorker })
+        .read()
+        .map(({ name }) => name),
+    );
+    const [alone = [], worker = []] = names;
+    expect(alone.filter((name) => !worker.includes(name))).toEqual([RELOADS, SUCCESSFUL, APPLIED]);
   });
 
   it('that are refused keep the time of the one before, until one is applied', () => {

@@ -19,7 +19,7 @@ import { createVerdictCounts } from './metrics-verdicts.ts';
 
 /** How things stand in a running server, read when somebody asks. */
 export interface ServerReadings {
-  /** Whether people can sign in. */
+  /** Whether `/readyz` says so, by what is known. */
   readonly isReady: boolean;
   /** Epoch milliseconds from which the key in use seals; `undefined` while no ring was read. */
   readonly sealsSince: number | undefined;
@@ -44,6 +44,11 @@ export interface MetricsOptions {
   readonly now: () => number;
   /** Milliseconds from any start, never set back. */
   readonly monotonicMs: () => number;
+  /**
+   * Of several workers: the process that starts them reads the configuration and tells of it, and the start
+   * of a worker is no change. `false` by default.
+   */
+  readonly isWorker?: boolean;
 }
 
 /** The counts and times of a process. */
@@ -54,6 +59,8 @@ export interface Metrics {
   countEvents(log: Log): Log;
   /** The same log, its audit lines counted: what of the events comes to be written. */
   countAuditLines(log: Log): Log;
+  /** From now on this audit stream is asked how many lines wait to be written to its file. */
+  followAuditFile(stream: { readonly waiting: number }): void;
   /** The same log, which takes what the audit stream's own file does not, its audit lines counted. */
   countDivertedAuditLines(log: Log): Log;
   /**
@@ -71,7 +78,13 @@ export interface Metrics {
 }
 
 /** Creates them, all 0. */
-export function createMetrics({ version, nodeVersion, now, monotonicMs }: MetricsOptions): Metrics {
+export function createMetrics({
+  version,
+  nodeVersion,
+  now,
+  monotonicMs,
+  isWorker = false,
+}: MetricsOptions): Metrics {
   const verdicts = createVerdictCounts();
   const events = createEventCounts();
   const idpCalls = createIdpCallCounts(monotonicMs);
@@ -85,6 +98,7 @@ export function createMetrics({ version, nodeVersion, now, monotonicMs }: Metric
     'sallyport_audit_lines_diverted_total',
     "Lines that could not be written to the audit stream's file and went to the log.",
   );
+  let auditFile: { readonly waiting: number } | undefined;
   let readings: (() => ServerReadings) | undefined;
 
   return {
@@ -96,6 +110,9 @@ export function createMetrics({ version, nodeVersion, now, monotonicMs }: Metric
         log(level, event, fields);
       },
     countAuditLines: (log) => countAuditLevel(log, auditLines),
+    followAuditFile(stream) {
+      auditFile = stream;
+    },
     countDivertedAuditLines: (log) => countAuditLevel(log, divertedAuditLines),
     countIdpCalls: (fetch, metadataUrls) => idpCalls.count(fetch, metadataUrls),
     timeStore: (store) => storeTimes.measure(store),
@@ -115,12 +132,25 @@ export function createMetrics({ version, nodeVersion, now, monotonicMs }: Metric
       ...events.read(),
       ...idpCalls.read(),
       ...storeTimes.read(),
-      ...configuration.read(),
+      ...(isWorker ? [] : configuration.read()),
       auditLines.read(),
       divertedAuditLines.read(),
+      readAuditLinesWaiting(auditFile),
       ...readGauges(readings?.(), now()),
     ],
   };
+}
+
+/** Lines that wait in one process; none where the audit stream has no file. */
+export function readAuditLinesWaiting(stream: { readonly waiting: number } | undefined): Metric {
+  return readGauge(
+    {
+      name: 'sallyport_audit_lines_waiting',
+      help: 'Lines of the audit stream that were taken and are not in its file yet.',
+      aggregator: 'sum',
+    },
+    [{ value: stream?.waiting ?? 0 }],
+  );
 }
 
 function plainCounter(name: string, help: string): CounterFamily {
@@ -143,7 +173,7 @@ function readGauges(readings: ServerReadings | undefined, now: number): readonly
     readGauge(
       {
         name: 'sallyport_ready',
-        help: 'Whether people can sign in: 1 or 0; of several processes the worst.',
+        help: 'Whether /readyz says ready: 1 or 0; of several processes the worst.',
         aggregator: 'min',
       },
       [{ value: readings === undefined ? undefined : Number(readings.isReady) }],

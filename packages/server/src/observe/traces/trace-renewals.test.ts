@@ -2,31 +2,52 @@ import { SallyportError } from '@sallyport/protocol';
 import { describe, expect, it } from 'vitest';
 import type { RenewalOutcome } from '../../session/renewal/renewal.ts';
 import { RecordingTracer } from '../../testing/recording-tracer.ts';
+import { createEventCounts } from '../metrics/metrics-events.ts';
 import { traceRenewal } from './trace-renewals.ts';
 
 const AWAY = new SallyportError('SP_IDP_UNREACHABLE', { component: 'idp' });
 
+const OUTCOMES: readonly (readonly [RenewalOutcome, string, readonly string[]])[] = [
+  [{ kind: 'renewed', byUs: true }, 'renewed', []],
+  [{ kind: 'renewed', byUs: false }, 'renewed', []],
+  [{ kind: 'kept', check: 'iss' }, 'unverified', []],
+  [{ kind: 'ended', byUs: 'renewal_refused' }, 'refused', []],
+  [{ kind: 'ended', byUs: 'renewal_lost' }, 'lost', []],
+  [{ kind: 'ended', byUs: undefined }, 'gone', []],
+  [{ kind: 'postponed', retryAfterMs: 1, cause: undefined }, 'postponed', []],
+  [{ kind: 'postponed', retryAfterMs: 1, cause: AWAY }, 'failed', ['SP_IDP_UNREACHABLE']],
+];
+/** Told by the span alone: the renewal was somebody else's, or not this time's. */
+const NOT_COUNTED = ['gone', 'postponed'];
+
 describe('traceRenewal', () => {
+  it('says what sallyport_renewals_total counts, in its words', () => {
+    const counted = createEventCounts()
+      .read()
+      .find(({ name }) => name === 'sallyport_renewals_total')
+      ?.values.map(({ labels }) => String(labels['result']));
+    const told = OUTCOMES.map(([, said]) => said).filter((said) => !NOT_COUNTED.includes(said));
+    expect(new Set(told)).toEqual(new Set(counted));
+  });
+
   it('without a tracer only renews: off costs nothing', async () => {
     const renewal = Promise.resolve<RenewalOutcome>({ kind: 'renewed', byUs: true });
     expect(traceRenewal(() => renewal, undefined)).toBe(renewal);
   });
 
-  it.each<readonly [RenewalOutcome, readonly string[]]>([
-    [{ kind: 'renewed', byUs: true }, []],
-    [{ kind: 'ended', byUs: 'renewal_refused' }, []],
-    [{ kind: 'postponed', retryAfterMs: 1, cause: undefined }, []],
-    [{ kind: 'postponed', retryAfterMs: 1, cause: AWAY }, ['SP_IDP_UNREACHABLE']],
-  ])('says the outcome of %j in a trace of its own', async (outcome, failures) => {
-    const tracer = new RecordingTracer();
-    expect(await traceRenewal(async () => outcome, tracer)).toBe(outcome);
-    expect(tracer.spans).toMatchObject([
-      {
-        kind: 'apart',
-        name: 'session renewal',
-        attributes: { 'sallyport.outcome': outcome.kind },
-        failures,
-      },
-    ]);
-  });
+  it.each(OUTCOMES)(
+    'says the outcome of %j in a trace of its own: %s',
+    async (outcome, said, failures) => {
+      const tracer = new RecordingTracer();
+      expect(await traceRenewal(async () => outcome, tracer)).toBe(outcome);
+      expect(tracer.spans).toMatchObject([
+        {
+          kind: 'apart',
+          name: 'session renewal',
+          attributes: { 'sallyport.outcome': said },
+          failures,
+        },
+      ]);
+    },
+  );
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SessionStore } from '../../session/session-store.ts';
 import { RecordingTracer } from '../../testing/recording-tracer.ts';
+import { createStoreTimes } from '../metrics/metrics-store.ts';
 import { traceStore } from './trace-store.ts';
 
 /** A store that answers every call with how it was called. */
@@ -26,22 +27,38 @@ describe('traceStore', () => {
     (name) => name !== 'revocations' && name !== 'close',
   );
 
-  it.each(operations)('puts a span around %s, and changes nothing of it', async (name) => {
+  it.each(operations)(
+    'puts a span around %s, named as the metrics do, and changes nothing of it',
+    async (name) => {
+      const tracer = new RecordingTracer();
+      const store = traceStore(createEcho(), 'redis', tracer);
+      const operation = store[name as keyof SessionStore] as unknown as (
+        ...call: readonly unknown[]
+      ) => Promise<readonly unknown[]>;
+      const [called, ...received] = await operation(...CALL);
+      expect(called).toBe(name);
+      expect(received).toEqual(CALL.slice(0, received.length));
+      expect(received.length).toBeGreaterThan(0);
+      expect(tracer.spans).toHaveLength(1);
+      const told = name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+      expect(tracer.spans[0]).toMatchObject({ kind: 'call', name: `session_store ${told}` });
+      expect(tracer.spans[0]?.attributes).toEqual({
+        'db.system.name': 'redis',
+        'db.operation.name': told,
+      });
+    },
+  );
+
+  it('names operations by the labels of the metrics', async () => {
     const tracer = new RecordingTracer();
-    const store = traceStore(createEcho(), 'redis', tracer);
-    const operation = store[name as keyof SessionStore] as unknown as (
-      ...call: readonly unknown[]
-    ) => Promise<readonly unknown[]>;
-    const [called, ...received] = await operation(...CALL);
-    expect(called).toBe(name);
-    expect(received).toEqual(CALL.slice(0, received.length));
-    expect(received.length).toBeGreaterThan(0);
-    expect(tracer.spans).toHaveLength(1);
-    expect(tracer.spans[0]).toMatchObject({ kind: 'call', name: `session_store ${name}` });
-    expect(tracer.spans[0]?.attributes).toEqual({
-      'db.system.name': 'redis',
-      'db.operation.name': name,
-    });
+    const store = traceStore(createEcho(), 'sqlite', tracer);
+    for (const name of operations)
+      await (store[name as keyof SessionStore] as unknown as () => Promise<unknown>)();
+    const [durations] = createStoreTimes(() => 0).read();
+    const labels = new Set(durations?.values.map(({ labels }) => labels['operation']));
+    expect(new Set(tracer.spans.map(({ attributes }) => attributes['db.operation.name']))).toEqual(
+      labels,
+    );
   });
 
   it('leaves alone what is asked in memory', () => {

@@ -5,6 +5,7 @@
  */
 
 import type { SessionStore } from '../../session/session-store.ts';
+import { STORE_OPERATION_NAMES, type StoreOperation } from '../store-operations.ts';
 import type { Tracer } from './tracer.ts';
 
 /**
@@ -20,14 +21,16 @@ export function traceStore(
   tracer: Tracer | undefined,
 ): SessionStore {
   if (tracer === undefined) return store;
-  const within = <T>(operation: keyof SessionStore, work: () => Promise<T>): Promise<T> =>
-    tracer.call(
+  const within = <T>(operation: StoreOperation, work: () => Promise<T>): Promise<T> => {
+    const name = STORE_OPERATION_NAMES[operation];
+    return tracer.call(
       {
-        name: `session_store ${operation}`,
-        attributes: { 'db.system.name': system, 'db.operation.name': operation },
+        name: `session_store ${name}`,
+        attributes: { 'db.system.name': system, 'db.operation.name': name },
       },
       work,
     );
+  };
   return {
     create: (...call) => within('create', () => store.create(...call)),
     read: (id) => within('read', () => store.read(id)),

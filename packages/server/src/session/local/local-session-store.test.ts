@@ -10,6 +10,7 @@ import {
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describeFailure } from '../../observe/log/log.ts';
 import { Clock, NOON } from '../../testing/clock.ts';
 import { ADA, ADA_SIGNS_IN, LIFETIMES } from '../../testing/people.ts';
 import { openRing, RingInMemory } from '../../testing/ring.ts';
@@ -330,6 +331,14 @@ describe('a full store', () => {
 });
 
 describe('sweep', () => {
+  it('that fails says why by the code of the cause, which a thread found', async () => {
+    const folder = join(createTemporaryFolder(), 'state');
+    writeFileSync(folder, '');
+    const store = openStore(join(folder, 'sessions.sqlite'), new Clock());
+    const failed = await store.sweep(10).catch(describeFailure);
+    expect(failed).toMatch(/^SallyportError SP_STORE_UNAVAILABLE\b.* <- Error EEXIST: /);
+  });
+
   it('forgets claims and revocations once nobody can need them', async () => {
     const clock = new Clock();
     const path = createPath();

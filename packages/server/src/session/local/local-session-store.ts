@@ -62,6 +62,8 @@ export interface LocalSessionStoreOptions {
   readonly monotonicNow?: () => number;
   /** Told of each session that this process has removed because its time was over; by one process each. */
   readonly onExpired?: (id: number) => void;
+  /** Told each time the file was opened, or could not be: then with what was in the way. */
+  readonly onOpening?: (cause?: unknown) => void;
 }
 
 /**
@@ -76,6 +78,7 @@ export function createLocalSessionStore({
   maxBytes,
   monotonicNow = readMonotonicClock,
   onExpired = () => {},
+  onOpening = () => {},
 }: LocalSessionStoreOptions): SessionStore {
   const upkeep = createUpkeep(path);
   let connection: Connection | undefined;
@@ -115,10 +118,12 @@ export function createLocalSessionStore({
       mustForget = true;
       seenDataVersion = undefined;
       seenSequence = Number(connection.lastSequence.get()?.['sequence']);
+      onOpening();
       return connection;
     } catch (cause) {
       failedAt = now();
       failure = cause;
+      onOpening(cause);
       throw unavailable('the store could not be opened', cause);
     }
   }

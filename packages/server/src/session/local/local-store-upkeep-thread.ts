@@ -62,13 +62,20 @@ function sweep({ time, limit }: UpkeepOrder): readonly number[] {
   return swept.map(({ id }) => Number(id));
 }
 
+/** An error's class and code would not outlive the way to the other thread. */
+function describe(error: unknown): Omit<Extract<UpkeepAnswer, { ok: false }>, 'ok'> {
+  if (!(error instanceof Error)) return { message: 'unknown', code: undefined };
+  const { message } = error;
+  return { message, code: 'code' in error ? String(error.code) : undefined };
+}
+
 parentPort?.on('message', (order: UpkeepOrder) => {
   let answer: UpkeepAnswer;
   try {
     answer = { ok: true, swept: sweep(order) };
   } catch (error) {
     forget();
-    answer = { ok: false, message: error instanceof Error ? error.message : 'unknown' };
+    answer = { ok: false, ...describe(error) };
   }
   parentPort?.postMessage(answer);
 });

@@ -21,7 +21,12 @@ export type UpkeepAnswer =
       /** Ids of the removed sessions. */
       readonly swept: readonly number[];
     }
-  | { readonly ok: false; readonly message: string };
+  | {
+      readonly ok: false;
+      readonly message: string;
+      /** The system's or the database's, where the failure has one. */
+      readonly code: string | undefined;
+    };
 
 /** The thread, started when there is something to do. */
 export interface Upkeep {
@@ -55,7 +60,7 @@ export function createUpkeep(path: string): Upkeep {
     started.on('message', (answer: UpkeepAnswer) => {
       const next = waiting.shift();
       if (answer.ok) next?.resolve(answer.swept);
-      else next?.reject(new Error(answer.message));
+      else next?.reject(Object.assign(new Error(answer.message), { code: answer.code }));
       if (waiting.length === 0) started.unref();
     });
     const endOne = (cause: Error) => {
