@@ -4,7 +4,8 @@
  * @module
  */
 
-import { renameSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { exchange } from '../wire/exchange.ts';
@@ -23,6 +24,7 @@ import {
 } from './under-load.ts';
 
 const BOTH = 'access: {groups: [core, ops]}';
+const CORE = 'access: {groups: [core]}';
 const OPS = 'access: {groups: [ops]}';
 
 const me = async (service: Service, cookie: string): Promise<string> => {
@@ -86,6 +88,37 @@ describe('A reload in one process', () => {
     ]);
     expect(linesOf(service, 'configuration_kept')).toMatchObject([{ level: 'error', problem }, {}]);
     expect(linesOf(service, 'configuration_loaded')).toHaveLength(1);
+  });
+
+  it.each([
+    ['', 'nothing, or comments alone'],
+    ['# access: {groups: [core]}\n---\n', 'nothing, or comments alone'],
+  ])(
+    'to a file that holds nothing any more is refused, since without rules everybody may enter: %j',
+    async (text, found) => {
+      const [, ops] = await begin();
+      configure(service, [CORE]);
+      await told(service, 'configuration_loaded', 2);
+      expect(await me(service, ops)).toBe('403 not_allowed');
+      writeFileSync(join(service.state, 'sallyport.yaml'), text);
+      await told(service, 'configuration_refused', 1);
+      expect(linesOf(service, 'configuration_refused')).toMatchObject([
+        { problem: expect.stringContaining(`found ${found}`) },
+      ]);
+      process.kill(service.running.pid, 'SIGHUP');
+      await told(service, 'configuration_refused', 2);
+      expect(await me(service, ops)).toBe('403 not_allowed');
+    },
+  );
+
+  it('to a pipe is refused and waits for nobody to write into it', async () => {
+    const [core] = await begin();
+    const file = join(service.state, 'sallyport.yaml');
+    rmSync(file);
+    execFileSync('mkfifo', [file]);
+    process.kill(service.running.pid, 'SIGHUP');
+    await told(service, 'configuration_refused', 1);
+    expect(await me(service, core)).toBe('200');
   });
 
   it.each(['SIGHUP', 'the changed file alone'])(

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import {
   type ConfigProblem,
   type ConfigSources,
@@ -47,10 +47,7 @@ function readSources(
   try {
     return accept({ file: { path, text: readFileSync(path, 'utf8') }, env, flags });
   } catch (error) {
-    const found = describeUnreadable(error);
-    return refuse([
-      { file: path, line: undefined, key: '--config', found, expected: 'a readable YAML file' },
-    ]);
+    return refuseFile(path, describeUnreadable(error), 'a readable YAML file');
   }
 }
 
@@ -83,21 +80,57 @@ export interface ConfigurationReader {
   >;
 }
 
-/** Creates the reader for `serve`. */
+/**
+ * Creates the reader for `serve`.
+ *
+ * Once the file has held something, an empty one is a problem: that is what a copy on a full disk leaves, and
+ * without its rules everybody would be let in. So is one that is a file no more, which could not be read
+ * without waiting.
+ */
 export function createConfigurationReader(
   options: ConfigurationOptions,
   environment: ConfigSources['env'],
 ): ConfigurationReader {
+  const { config: path } = options;
+  let hasHeldSettings = false;
   return {
-    file: options.config,
-    known: options.config === undefined ? undefined : describeFile(options.config),
+    file: path,
+    known: path === undefined ? undefined : describeFile(path),
     read() {
+      if (path !== undefined && hasHeldSettings && !isFile(path))
+        return refuseFile(path, 'something that is no file', 'a readable YAML file');
       const sources = readSources(options, environment);
       if (!sources.ok) return sources;
+      const isHolding = !isEmpty(sources.value.file?.text ?? '');
+      if (path !== undefined && hasHeldSettings && !isHolding)
+        return refuseFile(
+          path,
+          'nothing, or comments alone',
+          'the settings it held; start the service again if it is to have none',
+        );
       const loaded = loadConfig(sources.value, 'serve');
-      return loaded.ok ? accept({ loaded: loaded.value, sources: sources.value }) : loaded;
+      if (!loaded.ok) return loaded;
+      hasHeldSettings ||= isHolding;
+      return accept({ loaded: loaded.value, sources: sources.value });
     },
   };
+}
+
+function isEmpty(text: string): boolean {
+  return text.split('\n').every((line) => /^\s*(?:#.*|---|\.\.\.)?\s*$/.test(line));
+}
+
+/** What is not there is told when it is read. */
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? true;
+}
+
+function refuseFile(
+  path: string,
+  found: string,
+  expected: string,
+): Result<never, readonly ConfigProblem[]> {
+  return refuse([{ file: path, line: undefined, key: '--config', found, expected }]);
 }
 
 /** Writes every problem on a line of its own, or all of them as JSON. */

@@ -13,8 +13,9 @@ export interface LatestJob {
    * Runs a job when the one under way has ended, which is told to; one that still waits is dropped.
    *
    * @param onDropped - Called when this one is dropped, by a newer one or by the close.
+   * @param isPatient - The one under way is not told to end: it is for the same.
    */
-  run(job: Job, onDropped?: () => void): void;
+  run(job: Job, onDropped?: () => void, isPatient?: boolean): void;
   /** Takes no further job, and resolves when the one under way has ended. */
   close(): Promise<void>;
 }
@@ -27,11 +28,11 @@ export function createLatestJob(): LatestJob {
   let isClosed = false;
 
   return {
-    run(job, onDropped) {
+    run(job, onDropped, isPatient = false) {
       if (isClosed) return;
       drop();
       waiting = { job, onDropped };
-      underWay.abort();
+      if (!isPatient) underWay.abort();
       running ??= runAll();
     },
     async close() {

@@ -96,6 +96,34 @@ describe('A warning of a changed configuration', () => {
   });
 });
 
+describe('A reload for the values that are on their way already', () => {
+  it('lets them arrive, however often it is asked for, and follows once', async () => {
+    const { state, reloads, outcomes, applied, end } = begin();
+    state.text = SECOND;
+    for (let count = 0; count < 5; count += 1) reloads.reload('signal');
+    expect([applied.length, applied[0]?.signal.aborted]).toEqual([1, false]);
+    await end(0);
+    expect(outcomes.at(-1)).toMatchObject({
+      event: 'configuration_loaded',
+      changed: ['access.groups'],
+    });
+    expect([applied.length, applied[1]?.signal.aborted]).toEqual([2, false]);
+    await end(1);
+    expect(applied).toHaveLength(2);
+  });
+
+  it('calls off what is under way as soon as others are wanted', () => {
+    const { state, reloads, applied } = begin();
+    state.text = SECOND;
+    reloads.reload('signal');
+    reloads.reload('signal');
+    expect(applied[0]?.signal.aborted).toBe(false);
+    state.text = FIRST;
+    reloads.reload('signal');
+    expect(applied[0]?.signal.aborted).toBe(true);
+  });
+});
+
 describe('A reload that a newer one takes the place of', () => {
   it('while it waits is told, and the one that follows is not', async () => {
     const { state, reloads, outcomes, applied, end } = begin();

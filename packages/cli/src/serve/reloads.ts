@@ -75,7 +75,10 @@ export interface ReloadsOptions<Next extends Loaded> {
 
 /** Reloads of one process. */
 export interface Reloads {
-  /** Reads the configuration and puts it into effect, after what is under way has been called off. */
+  /**
+   * Reads the configuration and puts it into effect, after what is under way has been called off; or, where
+   * that is for the very same values, after it: however often somebody asks, it comes to its end.
+   */
   reload(reason: ReloadReason): void;
   /**
    * Starts everything anew with the configuration in effect, unless a reload is under way or waits, which
@@ -125,12 +128,14 @@ export function createReloads<Next extends Loaded>(options: ReloadsOptions<Next>
         tell({ event: 'configuration_refused', reason, changed, problem });
         return;
       }
-      const isSame = !isMixed && listChanges(wanted, config).changed.length === 0;
+      const isWanted = listChanges(wanted, config).changed.length === 0;
+      const isSame = !isMixed && isWanted;
       if (reason === 'file_changed' && isSame) {
         // What is under way tells of itself when it has come to its end.
         if (isRefused && pending.size === 0) tell({ event: 'configuration_good_again', reason });
         return;
       }
+      const isUnderWay = isWanted && pending.has(wanted);
       wanted = config;
       pending.add(config);
       jobs.run(
@@ -142,6 +147,7 @@ export function createReloads<Next extends Loaded>(options: ReloadsOptions<Next>
           pending.delete(config);
           tell({ event: 'configuration_superseded', reason });
         },
+        isUnderWay,
       );
     },
     restart(work) {

@@ -169,6 +169,20 @@ describe('Replacing workers one after the other', () => {
     expect(started[4]).toMatchObject({ number: 1, source: 'newest' });
   });
 
+  it('that is called off in the moment in which a successor listens leaves the old one in its place', async () => {
+    const { started, listen, end, unwanted, rolled, linesOf, pass } = beginRoll();
+    await turn();
+    listen(2);
+    unwanted.abort();
+    await turn();
+    expect([started[0]?.stops, started[2]?.stops]).not.toContain(undefined);
+    expect(started[0]?.stops).toBe(0);
+    end(2);
+    expect(await rolled).toEqual({ ok: false, error: { kind: 'superseded' } });
+    pass(100_000);
+    expect([started.length, linesOf('worker_ended')]).toEqual([3, []]);
+  });
+
   it('waits until all have listened for the first time', async () => {
     const { started, listen, startWith, roll } = superviseForTest();
     void roll(startWith('new'), new AbortController().signal);

@@ -219,7 +219,11 @@ export function superviseWorkers(options: SupervisionOptions): Supervision {
     signal: AbortSignal,
   ): Promise<string | undefined> {
     const next = begin(place, startWorker, { isReplacement: true });
-    const giveUp = (): void => next.process.stop(AT_ONCE);
+    let isGivenUp = false;
+    const giveUp = (): void => {
+      isGivenUp = true;
+      next.process.stop(AT_ONCE);
+    };
     signal.addEventListener('abort', giveUp);
     let isLate = false;
     const cancel = schedule(TAKEOVER_MS, () => {
@@ -232,6 +236,11 @@ export function superviseWorkers(options: SupervisionOptions): Supervision {
     if (!isListening) {
       const why = isLate ? `it did not listen within ${TAKEOVER_MS / 1_000} s` : next.failure;
       return `worker ${place.number} could not be replaced: ${why ?? 'its successor ended'}`;
+    }
+    // It listened, and was told to end, in the same moment: the one before stays.
+    if (isGivenUp) {
+      await relieve(place, next);
+      return undefined;
     }
     const before = place.current;
     place.cancelRestart?.();

@@ -25,7 +25,7 @@ const OVER: Readonly<Record<EndReason | 'expired', string>> = {
 };
 
 /** What the description of a failure of our own begins with; a person reads the sentence behind it. */
-const OWN_PREFIX = /\bSallyportError SP_\w+: SP_\w+ \([\w:.-]*\)(?:: )?/g;
+const OWN_PREFIX = /\bSallyportError SP_\w+ \([^()]*\)(?:: )?/g;
 
 /** One line about a session that was just ended. */
 export function describeEnded({ id, row }: EndedSession): string {

@@ -63,7 +63,7 @@ const ENCODED_MAX = 3;
  * A text without what is shaped like a secret. Where that shows only once the text is percent-decoded, it is
  * given decoded.
  */
-export function redactText(text: string): string {
+function redactText(text: string): string {
   let shown = text.replaceAll(SECRET_SHAPE, REDACTED);
   for (let layer = 0, decoded = shown; layer < ENCODED_MAX && decoded.includes('%'); layer += 1) {
     const next = percentDecode(decoded);
