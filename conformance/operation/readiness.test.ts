@@ -56,7 +56,7 @@ describe('Readiness', () => {
       .poll(() => readyz(), PATIENCE)
       .toEqual({
         status: 503,
-        body: { status: 'not_ready', waiting_for: ['session_store'] },
+        body: { status: 'not_ready', waiting_for: ['session_store', 'key_ring'] },
       });
     expect(await health()).toBe(NOT_SERVING);
     const gauge = async () => (await scrape(port)).sum('sallyport_ready');
@@ -71,6 +71,23 @@ describe('Readiness', () => {
     expect(unusable()).toHaveLength(1);
     folder.remove();
   });
+
+  it.each(['', '{', '{"keys": []}', 'null'])(
+    'names a key ring that was never read, of which the file holds %j, and is ready once it can be read',
+    async (text) => {
+      const folder = temporaryFolder();
+      const ring = join(folder.path, 'key-ring.json');
+      writeFileSync(ring, text, { mode: 0o600 });
+      service = await startService({ SALLYPORT_STATE_DIRECTORY: folder.path });
+      await expect
+        .poll(() => readyz(), PATIENCE)
+        .toEqual({ status: 503, body: { status: 'not_ready', waiting_for: ['key_ring'] } });
+      expect(await health()).toBe(NOT_SERVING);
+      rmSync(ring);
+      await expect.poll(async () => (await readyz()).status, PATIENCE).toBe(200);
+      folder.remove();
+    },
+  );
 
   it.each([
     {},

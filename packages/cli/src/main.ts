@@ -11,6 +11,9 @@ import { addSessionsCommand } from './sessions/sessions-command.ts';
 import { createStdio, EXIT, EXIT_CODES_HELP } from './stdio.ts';
 import { readVersion } from './version.ts';
 
+/** A process that has ended its work waits so long for whoever reads its log. */
+const LAST_LINES_MS = 2_000;
+
 const stdio = createStdio();
 const program = new Command('sallyport')
   .description('Sign-in in front of a self-hosted workflow platform')
@@ -71,6 +74,8 @@ program
   .action(async (options) => {
     const { serve } = await import('./commands/serve.ts');
     await finish(serve(options, stdio));
+    // What nobody reads of the log must not keep the process.
+    setTimeout(() => process.exit(), LAST_LINES_MS).unref();
   });
 
 program

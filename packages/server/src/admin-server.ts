@@ -261,6 +261,7 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
   const readiness = options.readiness ?? new Readiness();
   const { waitingFor, isReady } = readiness.watch({
     isIdpKnown: () => relyingParty.isReady(),
+    isKeyRingKnown: () => ring.isKnown(),
     askStore: () => store.endReason(NO_SESSION),
   });
   if (options.readiness === undefined) readiness.follow(waitingFor);

@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { Readiness } from './readiness.ts';
 
 function parts(readiness = new Readiness()) {
-  const state = { isIdpKnown: false, isStoreThere: false, asked: 0 };
+  const state = { isIdpKnown: false, isStoreThere: false, isKeyRingKnown: true, asked: 0 };
   const { waitingFor, isReady } = readiness.watch({
     isIdpKnown: () => state.isIdpKnown,
+    isKeyRingKnown: () => state.isKeyRingKnown,
     askStore: async () => {
       state.asked += 1;
       if (!state.isStoreThere) throw new Error('away');
@@ -21,6 +22,14 @@ describe('The parts', () => {
     expect(await waitingFor()).toEqual(['session_store']);
     state.isStoreThere = true;
     expect(await waitingFor()).toEqual([]);
+  });
+
+  it('a key ring that was never read is one of them', async () => {
+    const { state, waitingFor, isReady } = parts();
+    Object.assign(state, { isIdpKnown: true, isStoreThere: true, isKeyRingKnown: false });
+    expect([await waitingFor(), isReady()]).toEqual([['key_ring'], false]);
+    state.isKeyRingKnown = true;
+    expect([await waitingFor(), isReady()]).toEqual([[], true]);
   });
 
   it('a store that has answered once is not asked again, and not missed when it goes away', async () => {
@@ -80,6 +89,7 @@ describe('What is known of readiness, without waiting', () => {
     let asked = 0;
     const { isReady } = readiness.watch({
       isIdpKnown: () => true,
+      isKeyRingKnown: () => true,
       askStore: async () => {
         asked += 1;
         if (asked > 1) throw new Error('away');
@@ -96,6 +106,7 @@ describe('What is known of readiness, without waiting', () => {
     let asked = 0;
     const { isReady } = new Readiness().watch({
       isIdpKnown: () => true,
+      isKeyRingKnown: () => true,
       askStore() {
         asked += 1;
         return answer.promise;

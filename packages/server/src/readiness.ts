@@ -10,6 +10,8 @@ export type WaitedFor =
   | 'identity_provider'
   /** Its first answer. */
   | 'session_store'
+  /** It was never read: nobody can tell what a cookie is worth. */
+  | 'key_ring'
   /** Nothing: the process was asked to end, and new connections had better go elsewhere. */
   | 'draining';
 
@@ -29,6 +31,8 @@ export interface WatchedReadiness {
 /** What {@link Readiness.watch} asks. */
 export interface WatchedParts {
   readonly isIdpKnown: () => boolean;
+  /** Looks at it, at most once a second. */
+  readonly isKeyRingKnown: () => boolean;
   /** Asks the store anything. Rejects when it is away, which it tells the log itself. */
   readonly askStore: () => Promise<unknown>;
 }
@@ -50,12 +54,12 @@ export class Readiness {
   }
 
   /**
-   * Tells of some parts whether the IdP is known, and whether the store has answered at least once, these
+   * Tells of some parts whether the IdP and the key ring are known, and whether the store has answered at least once, these
    * parts or others of the process: when it is away later sessions are undecided, which is no reason to turn
    * away everything else. Does not follow them yet. Asks the store at once, so that one that cannot be used
    * is told when the process starts.
    */
-  watch({ isIdpKnown, askStore }: WatchedParts): WatchedReadiness {
+  watch({ isIdpKnown, isKeyRingKnown, askStore }: WatchedParts): WatchedReadiness {
     this.#askMeanwhile(askStore);
     return {
       waitingFor: async () => {
@@ -63,11 +67,12 @@ export class Readiness {
         return [
           ...(isIdpKnown() ? [] : (['identity_provider'] as const)),
           ...(this.#hasStoreAnswered ? [] : (['session_store'] as const)),
+          ...(isKeyRingKnown() ? [] : (['key_ring'] as const)),
         ];
       },
       isReady: () => {
         this.#askMeanwhile(askStore);
-        return !this.#isDraining && this.#hasStoreAnswered && isIdpKnown();
+        return !this.#isDraining && this.#hasStoreAnswered && isIdpKnown() && isKeyRingKnown();
       },
     };
   }

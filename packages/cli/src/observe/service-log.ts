@@ -9,6 +9,7 @@ import { createPinoLog } from '@sallyport/server';
 import { boundLog, type Log, type Metrics } from '@sallyport/server/observe';
 import { systemSchedule } from '../ports.ts';
 import { openAuditStream } from './audit-stream.ts';
+import { boundLines } from './bounded-lines.ts';
 import type { ProcessLog } from './process-log.ts';
 
 /**
@@ -24,7 +25,10 @@ export function openServiceLog(
   worker?: number,
   metrics?: Metrics,
 ): ProcessLog {
-  const written = createPinoLog(logLevel, process.stderr);
+  const stderr = boundLines(process.stderr, (lines) =>
+    plain('warn', 'log_lines_left_out', { lines }),
+  );
+  const written = createPinoLog(logLevel, stderr);
   const common = worker === undefined ? {} : { worker };
   const plain: Log = (level, event, fields) => written(level, event, { ...fields, ...common });
   const stream = openAuditStream(audit.file, {

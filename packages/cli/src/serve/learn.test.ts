@@ -60,17 +60,17 @@ describe('A worker that takes the place of another', () => {
 
   it('waits for the keys of the cookies as long as it may: without them each cookie is undecided', async () => {
     const { state, pass } = begin();
-    state.waitingFor = [];
+    state.waitingFor = ['key_ring'];
     state.knowledge = { identity_provider: true, key_ring: false, 'keys https://other': true };
     expect(await pass(20_000)).toBeUndefined();
+    state.waitingFor = [];
     state.knowledge.key_ring = true;
     expect(await pass(100)).toBe('learned');
   });
 
   it('gives up without them after its time, and says so', async () => {
     const { state, pass } = begin();
-    state.waitingFor = ['identity_provider'];
-    state.knowledge.key_ring = false;
+    state.waitingFor = ['identity_provider', 'key_ring'];
     expect(await pass(30_100)).toMatchObject({
       code: 'SP_NOT_READY',
       message: expect.stringContaining('still waits for identity_provider and key_ring'),

@@ -24,10 +24,8 @@ export async function learn(
   { schedule, signal }: { readonly schedule: Schedule; readonly signal: AbortSignal | undefined },
 ): Promise<void> {
   for (let waitedMs = 0; ; waitedMs += LOOK_EVERY_MS) {
-    const ready = await graph.waitingFor();
-    const knowledge = graph.knowledge();
-    const waitingFor = knowledge.get('key_ring') === false ? [...ready, 'key_ring'] : ready;
-    const isComplete = [...knowledge.values()].every((isKnown) => isKnown);
+    const waitingFor = await graph.waitingFor();
+    const isComplete = [...graph.knowledge().values()].every((isKnown) => isKnown);
     if (waitingFor.length === 0 && (isComplete || waitedMs >= FURTHER_MS)) return;
     if (signal?.aborted === true || waitedMs >= withinMs) {
       throw new SallyportError('SP_NOT_READY', {
