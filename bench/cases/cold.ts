@@ -17,6 +17,8 @@ import { compareChecks, peerWhere, sallyportCandidate } from './check-comparison
 const REMEMBERED = 12_000;
 /** Asked about one after the other, again and again: each is forgotten long before its next turn. */
 const COLD = 60_000;
+/** Asked about before each round, to count: others, since what is shown twice in a short time is remembered. */
+const COUNTED = 30_000;
 /** The code of this path is compiled only once it is used much. */
 const WARM_UP_SECONDS = 4;
 const PROVED_SECONDS = 1;
@@ -25,7 +27,7 @@ const READ_SHARE = 0.99;
 const READS =
   /^sallyport_store_operation_duration_seconds_count\{operation="read_metadata"\} (\d+)$/m;
 const NOTES = [
-  'So many sessions in turn that each is forgotten, or was never remembered, before it comes again; before each round the metrics have to show that every request read its session from the store. The sessions count as used just now, so that no use is noted.',
+  'So many sessions in turn that each is forgotten, or was never remembered, before it comes again; before each round the metrics have to show, over others of the kind, that every request reads its session from the store. The sessions count as used just now, so that no use is noted.',
   'oauth2-proxy gets one cookie all the time: it remembers none, and opens it each time.',
 ];
 
@@ -68,7 +70,7 @@ async function compareCold(
 ): ReturnType<typeof compareChecks> {
   const { ends, plan, say } = bench;
   const idp = await startIdentityProvider(ends);
-  const sessions = REMEMBERED + COLD + 1;
+  const sessions = REMEMBERED + COLD + COUNTED + 1;
   say(`  writing ${sessions} sessions`);
   const place = redisPort === undefined ? {} : { redisPort };
   const sallyport = await startSallyport(ends, { idp, sessions, ...place });
@@ -84,6 +86,7 @@ async function compareCold(
     });
   const remembered = script(0, REMEMBERED);
   const cold = script(REMEMBERED, REMEMBERED + COLD);
+  const counted = script(REMEMBERED + COLD, REMEMBERED + COLD + COUNTED);
   const sample = { headers: { cookie: sallyport.cookies.at(-1) ?? '' }, status: 200 };
   let isWarm = false;
   return compareChecks(bench, {
@@ -97,7 +100,7 @@ async function compareCold(
           isWarm = true;
         }
         const before = await countReads(sallyport);
-        const { requests } = await run(cold, PROVED_SECONDS);
+        const { requests } = await run(counted, PROVED_SECONDS);
         const reads = (await countReads(sallyport)) - before;
         if (reads < READ_SHARE * requests)
           throw new Error(`of ${requests} requests only ${reads} read their session`);

@@ -76,17 +76,24 @@ interface Expectation {
   readonly meanBytes: number;
 }
 
+/** Each worker slides a session's cookie once a minute, perhaps just now: the shortest answer is as all others are. */
+const ASKED = 4;
+
 /** Asks each sample. @throws When one is answered with another status than it has to. */
 async function expectationOf({ name, url, samples }: Candidate): Promise<Expectation> {
   let [refusedShare, meanBytes] = [0, 0];
   for (const { method, headers, status, share = 1 } of samples) {
-    const answer = await probe(url, headers, method);
-    if (answer.status !== status)
-      throw new Error(
-        `${name} answers ${answer.status} where it has to be ${status}:\n${answer.text}`,
-      );
+    let bytes = Number.POSITIVE_INFINITY;
+    for (let asked = 0; asked < ASKED; asked += 1) {
+      const answer = await probe(url, headers, method);
+      if (answer.status !== status)
+        throw new Error(
+          `${name} answers ${answer.status} where it has to be ${status}:\n${answer.text}`,
+        );
+      bytes = Math.min(bytes, answer.bytes);
+    }
     if (status >= 400) refusedShare += share;
-    meanBytes += answer.bytes * share;
+    meanBytes += bytes * share;
   }
   return { refusedShare, meanBytes };
 }

@@ -8,9 +8,10 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { scrape } from '../observe/scrape.ts';
+import { startAttackerIdp } from '../wire/attacker-idp.ts';
 import { exchange } from '../wire/exchange.ts';
 import { callGrpc } from '../wire/grpc.ts';
-import { type Service, startService } from '../wire/platform.ts';
+import { type Service, startService, WEB_CLIENT_ID } from '../wire/platform.ts';
 import { freePort } from '../wire/ports.ts';
 import { temporaryFolder } from '../wire/process.ts';
 import { logOf, PATIENCE } from '../wire/workers.ts';
@@ -42,6 +43,22 @@ describe('Readiness', () => {
     await expect.poll(() => readyz(), PATIENCE).toEqual({ status: 200, body: { status: 'ready' } });
     expect(await health()).toBe(SERVING);
   });
+
+  it.each(['authorization_endpoint', 'token_endpoint', 'jwks_uri'])(
+    'names the identity provider while its metadata has no %s: nobody could sign in',
+    async (name) => {
+      const idp = await startAttackerIdp(WEB_CLIENT_ID);
+      idp.metadata = { [name]: undefined };
+      service = await startService({}, [], {}, idp);
+      const said = () => logOf(service.running).map(({ failure }) => String(failure));
+      await expect.poll(said, PATIENCE).toContainEqual(expect.stringContaining(`names no ${name}`));
+      expect(await readyz()).toMatchObject({
+        status: 503,
+        body: { waiting_for: ['identity_provider'] },
+      });
+      expect((await exchange(`${service.url}/login`)).status).toBe(503);
+    },
+  );
 
   it('names the session store while that has never answered, over HTTP and gRPC', async () => {
     const folder = temporaryFolder();

@@ -25,9 +25,7 @@ export function openServiceLog(
   worker?: number,
   metrics?: Metrics,
 ): ProcessLog {
-  const stderr = boundLines(process.stderr, (lines) =>
-    plain('warn', 'log_lines_left_out', { lines }),
-  );
+  const stderr = boundLines(process.stderr, (lines) => tellLeftOut(plain, lines));
   const written = createPinoLog(logLevel, stderr);
   const common = worker === undefined ? {} : { worker };
   const plain: Log = (level, event, fields) => written(level, event, { ...fields, ...common });
@@ -47,4 +45,8 @@ export function openServiceLog(
       await stream?.close();
     },
   };
+}
+
+function tellLeftOut(log: Log, lines: number): void {
+  log('warn', 'log_lines_left_out', { lines });
 }

@@ -200,6 +200,13 @@ export function createRelyingParty(options: RelyingPartyOptions): RelyingParty {
       },
     );
     const server = configuration.serverMetadata();
+    // Without them no sign-in comes to its end, and nobody would know before the first one.
+    for (const name of ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const)
+      if (server[name] === undefined)
+        throw new SallyportError('SP_IDP_PROTOCOL', {
+          component: 'idp',
+          detail: `the metadata names no ${name}`,
+        });
     if (isPushed(server) && server.pushed_authorization_request_endpoint === undefined) {
       throw new SallyportError('SP_IDP_PROTOCOL', {
         component: 'idp',
