@@ -61,6 +61,21 @@ describe('The port of the metrics', () => {
     expect((await ask(port, '/metrics')).status).toBe(200);
   });
 
+  it('is open to whoever scrapes while others keep connections: the oldest makes way', async () => {
+    const { port } = await listen();
+    const { promise: turnedAway, resolve } = Promise.withResolvers<void>();
+    const half = 'GET /metrics HTTP/1.1\r\nHost: x\r\n';
+    for (let count = 0; count < 40; count += 1) {
+      const socket = connect(port, HOST, () => socket.write(half));
+      socket.on('error', () => {});
+      socket.on('close', resolve);
+      onTestFinished(() => void socket.destroy());
+    }
+    await turnedAway;
+    for (let count = 0; count < 40; count += 1)
+      expect((await ask(port, '/metrics')).status).toBe(200);
+  });
+
   it('answers HEAD with the same head and no body', async () => {
     const { port } = await listen();
     const { status, headers, body } = await ask(port, '/metrics', 'HEAD');

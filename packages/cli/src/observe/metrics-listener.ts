@@ -5,7 +5,7 @@
  */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { MetricsConfig } from '@sallyport/config';
 import { METRICS_PATH } from '@sallyport/protocol';
 import { describeFailure, type Log } from '@sallyport/server/observe';
@@ -32,7 +32,7 @@ const REQUEST_MS = 5_000;
 /** A connection on which nothing moves for so long, an answer under way included. */
 const IDLE_MS = 90_000;
 const HEADER_MAX_BYTES = 8_192;
-/** Far more than a pair of scrapers has; whoever comes then is turned away. */
+/** Far more than a pair of scrapers has. */
 const CONNECTIONS_MAX = 32;
 const COMMON_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 
@@ -49,6 +49,8 @@ export async function listenForScrapes(
   log: Log,
 ): Promise<MetricsListener> {
   let underWay: Promise<Exposition> | undefined;
+  /** The one that was heard of longest ago first. */
+  const connections = new Set<Socket>();
   const server = createServer(
     {
       keepAliveTimeout: KEEP_ALIVE_MS,
@@ -57,14 +59,28 @@ export async function listenForScrapes(
       connectionsCheckingInterval: 1_000,
       maxHeaderSize: HEADER_MAX_BYTES,
     },
-    (req, res) => void answer(req, res),
+    (req, res) => {
+      heardOf(req.socket);
+      void answer(req, res);
+    },
   );
   server.setTimeout(IDLE_MS);
-  server.maxConnections = CONNECTIONS_MAX;
+  server.on('connection', (socket) => {
+    heardOf(socket);
+    socket.once('close', () => connections.delete(socket));
+    // Whoever keeps connections without a use for them must not lock the scraper out.
+    const [oldest] = connections;
+    if (connections.size > CONNECTIONS_MAX) oldest?.destroy();
+  });
   await listening(server, host, port);
   // Out of file descriptors, a connection cannot be taken: the next one perhaps can.
   server.on('error', (cause) => log('error', 'scrape_failed', { failure: describeFailure(cause) }));
   return { port: (server.address() as AddressInfo).port, close: () => close(server) };
+
+  function heardOf(socket: Socket): void {
+    connections.delete(socket);
+    connections.add(socket);
+  }
 
   async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
     if (pathOf(req) !== METRICS_PATH) return refuse(res, 404, {});
