@@ -75,7 +75,7 @@ program
     const { serve } = await import('./commands/serve.ts');
     await finish(serve(options, stdio));
     // What nobody reads of the log must not keep the process.
-    setTimeout(() => process.exit(), LAST_LINES_MS).unref();
+    if (options.check !== true) setTimeout(() => process.exit(), LAST_LINES_MS).unref();
   });
 
 program

@@ -54,8 +54,8 @@ export class Readiness {
   }
 
   /**
-   * Tells of some parts whether the IdP and the key ring are known, and whether the store has answered at least once, these
-   * parts or others of the process: when it is away later sessions are undecided, which is no reason to turn
+   * Tells of some parts whether the IdP and the key ring are known, and whether the store has answered at
+   * least once, these parts or others of the process: when it is away later sessions are undecided, which is no reason to turn
    * away everything else. Does not follow them yet. Asks the store at once, so that one that cannot be used
    * is told when the process starts.
    */
