@@ -36,7 +36,8 @@ export async function signIn(
   userInfo: Readonly<Record<string, unknown>> = {},
 ): Promise<string> {
   const browser = new Browser();
-  expect((await service.signIn(browser, '/', { userInfo })).status).toBe(302);
+  const { status, body } = await service.signIn(browser, '/', { userInfo });
+  expect(status, /Reason <code>(\w+)/.exec(body)?.[1]).toBe(302);
   return `${SESSION_COOKIE}=${browser.cookie('localhost', SESSION_COOKIE)}`;
 }
 

@@ -13,6 +13,7 @@ import type {
   StoredMetadata,
   StoredSession,
 } from '../session-store.ts';
+import { isBusy, isFull } from './local-store-error.ts';
 import { openStoreFile } from './local-store-file.ts';
 import { createReadsTogether } from './local-store-reads.ts';
 import {
@@ -428,25 +429,6 @@ function revokedSince(at: Connection, session: StoredSession): EndReason | undef
 
 function toSessions(rows: readonly Record<string, unknown>[]): readonly StoredSession[] {
   return rows.map(toStoredSession).filter((session) => session !== undefined);
-}
-
-const SQLITE_BUSY = 5;
-const SQLITE_LOCKED = 6;
-const SQLITE_FULL = 13;
-
-function isBusy(error: unknown): boolean {
-  const code = resultCode(error);
-  return code === SQLITE_BUSY || code === SQLITE_LOCKED;
-}
-
-function isFull(error: unknown): boolean {
-  return resultCode(error) === SQLITE_FULL;
-}
-
-/** The primary result code: extended codes carry theirs in the upper bits. */
-function resultCode(error: unknown): number | undefined {
-  if (typeof error !== 'object' || error === null || !('errcode' in error)) return undefined;
-  return Number(error.errcode) & 0xff;
 }
 
 function readMonotonicClock(): number {

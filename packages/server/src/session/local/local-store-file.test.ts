@@ -239,13 +239,13 @@ describe('a file of version 1', () => {
   it('is brought over once by two processes that open it at the same time', async () => {
     const path = createVersion1(50);
     const db = openDatabase(path);
-    const openers = await Promise.all([startOpener(path), startOpener(path)]);
+    const openers = await Promise.all([startOpener(), startOpener()]);
     // Neither can begin before both are at the door.
     db.exec('BEGIN IMMEDIATE');
-    const opened = openers.map(({ open }) => open());
-    await Promise.all(openers.map(({ isOpening }) => isOpening));
+    const openings = openers.map(({ open }) => open(path));
+    await Promise.all(openings.map(({ begun }) => begun));
     db.exec('ROLLBACK');
-    expect(await Promise.all(opened)).toEqual([
+    expect(await Promise.all(openings.map(({ opened }) => opened))).toEqual([
       { version: 2, count: 50 },
       { version: 2, count: 50 },
     ]);
@@ -267,56 +267,70 @@ describe('a file of version 1', () => {
 });
 
 /** A thread with a connection of its own, as another process has one. */
-async function startOpener(path: string): Promise<{
-  readonly isOpening: Promise<unknown>;
-  open(): Promise<unknown>;
+async function startOpener(): Promise<{
+  /** `begun` resolves when it is about to open the file, `opened` with what it found there. */
+  open(path: string): { readonly begun: Promise<unknown>; readonly opened: Promise<unknown> };
 }> {
   const code = `
     const { parentPort, workerData } = require('node:worker_threads');
     import(workerData.module).then(({ openStoreFile }) => {
-      parentPort.once('message', () => {
+      parentPort.on('message', (path) => {
         parentPort.postMessage('opening');
-        const db = openStoreFile(workerData.path, { busyTimeoutMs: 3 });
-        const version = db.prepare('PRAGMA user_version').get().user_version;
-        const count = db.prepare('SELECT count(*) AS count FROM session').get().count;
-        db.close();
-        parentPort.postMessage({ version, count });
+        try {
+          const db = openStoreFile(path, { busyTimeoutMs: 3 });
+          const version = db.prepare('PRAGMA user_version').get().user_version;
+          const count = db.prepare('SELECT count(*) AS count FROM session').get().count;
+          db.close();
+          parentPort.postMessage({ version, count });
+        } catch (error) {
+          parentPort.postMessage(error.message);
+        }
       });
       parentPort.postMessage('ready');
     });
   `;
   const module = new URL('./local-store-file.ts', import.meta.url).href;
-  const thread = new Worker(code, { eval: true, workerData: { module, path } });
+  const thread = new Worker(code, { eval: true, workerData: { module } });
   onTestFinished(async () => void (await thread.terminate()));
   const messages = on(thread, 'message');
   await messages.next();
-  const isOpening = messages.next();
+  const said = async (): Promise<unknown> => {
+    const { value } = await messages.next();
+    return (value as readonly unknown[])[0];
+  };
   return {
-    isOpening,
-    async open() {
-      thread.postMessage('open');
-      await isOpening;
-      const { value } = await messages.next();
-      return (value as readonly unknown[])[0];
+    open(path) {
+      const begun = said();
+      const opened = begun.then(said);
+      thread.postMessage(path);
+      return { begun, opened };
     },
   };
 }
 
 describe('any file', () => {
-  it('that is new is made once by two processes that open it at the same time', async () => {
+  it('that is new is made once by two processes that open it at the same time, and both have it', async () => {
+    const openers = await Promise.all([startOpener(), startOpener()]);
+    // Which of them comes first, and how far it is when the other comes, differs each time.
+    for (let round = 0; round < 40; round += 1) {
+      const path = createPath();
+      const openings = openers.map(({ open }) => open(path));
+      expect(await Promise.all(openings.map(({ opened }) => opened))).toEqual([
+        { version: 2, count: 0 },
+        { version: 2, count: 0 },
+      ]);
+    }
+  });
+
+  it('that is new is given up within seconds while another process holds it', () => {
     const path = createPath();
     mkdirSync(dirname(path), { recursive: true });
     const db = openDatabase(path);
-    db.exec('PRAGMA journal_mode = WAL');
-    const openers = await Promise.all([startOpener(path), startOpener(path)]);
-    db.exec('BEGIN IMMEDIATE');
-    const opened = openers.map(({ open }) => open());
-    await Promise.all(openers.map(({ isOpening }) => isOpening));
+    db.exec('BEGIN IMMEDIATE; CREATE TABLE other (value)');
+    expect(() => openStoreFile(path, { busyTimeoutMs: 3 })).toThrow('locked');
     db.exec('ROLLBACK');
-    expect(await Promise.all(opened)).toEqual([
-      { version: 2, count: 0 },
-      { version: 2, count: 0 },
-    ]);
+    openStoreFile(path, { busyTimeoutMs: 3 }).close();
+    expect(versionOf(db)).toBe(2);
   });
 
   it.each([3, 99, -1])('of version %d is refused, and not a byte of it changes', (version) => {

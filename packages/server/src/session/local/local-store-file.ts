@@ -7,6 +7,7 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { isBusy } from './local-store-error.ts';
 
 /** Version of the tables, kept in `PRAGMA user_version`; see docs/storage-schema.md. */
 const SCHEMA_VERSION = 2;
@@ -66,8 +67,9 @@ CREATE TABLE claimed (
 CREATE INDEX claimed_by_end ON claimed (expires_at);
 `;
 
-/** Processes that open a new file at once wait for the one that makes the tables. */
+/** Processes that open a new file at once wait for the one that makes it. */
 const OPENING_TIMEOUT_MS = 500;
+const OPENING_PAUSE_MS = 2;
 
 /** How a connection differs from another's. */
 export interface StoreFileOptions {
@@ -96,8 +98,10 @@ export function openStoreFile(
   const db = new DatabaseSync(path, { timeout: OPENING_TIMEOUT_MS });
   try {
     // The page size counts for a new file only.
+    db.exec(`PRAGMA page_size = ${PAGE_BYTES}`);
+    beginLog(db);
     db.exec(
-      `PRAGMA page_size = ${PAGE_BYTES}; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA journal_size_limit = ${LOG_BYTES};`,
+      `PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA journal_size_limit = ${LOG_BYTES};`,
     );
     createTables(db);
     if (maxBytes !== undefined) {
@@ -110,6 +114,24 @@ export function openStoreFile(
   } catch (error) {
     db.close();
     throw error;
+  }
+}
+
+/**
+ * A new file gets its write-ahead log. SQLite does not wait there while another process does the same, with
+ * whatever time limit: it says at once that the file is busy.
+ */
+function beginLog(db: DatabaseSync): void {
+  const never = new Int32Array(new SharedArrayBuffer(4));
+  const until = performance.now() + OPENING_TIMEOUT_MS;
+  for (;;) {
+    try {
+      db.exec('PRAGMA journal_mode = WAL');
+      return;
+    } catch (error) {
+      if (!isBusy(error) || performance.now() >= until) throw error;
+      Atomics.wait(never, 0, 0, OPENING_PAUSE_MS);
+    }
   }
 }
 
