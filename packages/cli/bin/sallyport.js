@@ -9,6 +9,10 @@ if (major < 24 || (major === 24 && minor < 11)) {
 }
 
 const GIGABYTE = 2 ** 30;
+// A checkout runs its TypeScript unbuilt: the packages' export condition `source` leads there.
+const source = new URL('../src/main.ts', import.meta.url);
+const isCheckout = process.getBuiltinModule('node:fs').existsSync(source);
+const SOURCE_CONDITION = '--conditions=source';
 
 if (process.argv[2] === 'serve') {
   expectSignals();
@@ -30,17 +34,20 @@ if (compiled !== undefined) enableCompileCache(compiled);
 if (process.argv[2] === 'serve' && compiled !== undefined)
   process.env.NODE_COMPILE_CACHE ??= compiled;
 
-const source = new URL('../src/main.ts', import.meta.url);
-if (fs.existsSync(source)) {
-  // A checkout runs its TypeScript unbuilt: the packages' `source` export condition leads there.
+if (isCheckout) {
+  if (!process.execArgv.includes(SOURCE_CONDITION)) await followSourceCondition();
+  await import(source.href);
+} else {
+  await import('../dist/main.js');
+}
+
+/** The condition without the runtime's option, which can only be given when a process starts and is faster. */
+async function followSourceCondition() {
   const { registerHooks } = await import('node:module');
   registerHooks({
     resolve: (specifier, context, next) =>
       next(specifier, { ...context, conditions: ['source', ...context.conditions] }),
   });
-  await import(source.href);
-} else {
-  await import('../dist/main.js');
 }
 
 /**
@@ -89,6 +96,7 @@ function beSmall() {
   );
   if (memory >= 4 * GIGABYTE && !/old-space-size|max-heap-size/.test(said))
     small.push('--max-old-space-size=1024');
+  if (isCheckout) small.push(SOURCE_CONDITION);
   const args = [...small, ...execArgv, ...process.argv.slice(1)];
   try {
     process.execve(process.execPath, [process.execPath, ...args], {
