@@ -1,8 +1,10 @@
 /**
- * What an error of SQLite means for who met it.
+ * What an error of SQLite means for who met it, and how the store tells its own.
  *
  * @module
  */
+
+import { SallyportError } from '@sallyport/protocol';
 
 const SQLITE_BUSY = 5;
 const SQLITE_LOCKED = 6;
@@ -23,4 +25,14 @@ export function isFull(error: unknown): boolean {
 function resultCode(error: unknown): number | undefined {
   if (typeof error !== 'object' || error === null || !('errcode' in error)) return undefined;
   return Number(error.errcode) & 0xff;
+}
+
+/** Nobody can tell what the file holds, or it cannot be written just now. */
+export function storeUnavailable(detail: string, cause: unknown): SallyportError {
+  return new SallyportError('SP_STORE_UNAVAILABLE', {
+    component: 'store:local',
+    detail,
+    cause,
+    retryAfterSeconds: 1,
+  });
 }
