@@ -41,6 +41,7 @@ import { Renewals } from './session/renewal/renewals.ts';
 import { createCookieSettings } from './session/session-cookie.ts';
 import type { SessionStore } from './session/session-store.ts';
 import { type SessionLifetimes, Sessions } from './session/sessions.ts';
+import { startSweeping } from './session/sweep.ts';
 import { Attempts } from './sign-in/attempt.ts';
 import { createClientAddress } from './sign-in/client-address.ts';
 import type { ClientKeys } from './sign-in/client-keys.ts';
@@ -141,13 +142,6 @@ export interface AdminServer {
 
 /** A renewal that takes longer is given up, as one of a process that was killed. */
 const SETTLE_MS = 15_000;
-const SWEEP_EVERY_MS = 60_000;
-/** What ended while no process ran does not wait for long. */
-const FIRST_SWEEP_MS = 3_000;
-/** Few at a time, because a request may have to wait for the end of it. */
-const SWEEP_LIMIT = 32;
-/** Between two parts of one sweep. */
-const SWEEP_AGAIN_MS = 50;
 /** More would only wait for each other at the IdP. */
 const RENEWALS_AT_ONCE = 16;
 /** An id like any other; what the store answers does not matter. */
@@ -311,8 +305,7 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
     router,
     log,
   });
-  let isClosed = false;
-  let cancelSweep = schedule(FIRST_SWEEP_MS, sweep);
+  const sweeping = startSweeping({ store, schedule, log });
 
   return {
     handler: traceRequests((req, res) => {
@@ -363,8 +356,7 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
       };
     },
     async close() {
-      isClosed = true;
-      cancelSweep();
+      sweeping.stop();
       // Also of parts that were replaced, and whose process goes on.
       renewals.stop();
       const { promise: timeUp, resolve } = Promise.withResolvers<void>();
@@ -376,64 +368,8 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
       store.close();
     },
   };
-
-  function sweep(): void {
-    void sweepAndGoOn();
-  }
-
-  async function sweepAndGoOn(): Promise<void> {
-    const swept = await sweepOnce();
-    if (isClosed) return;
-    cancelSweep = schedule(swept < SWEEP_LIMIT ? SWEEP_EVERY_MS : SWEEP_AGAIN_MS, sweep);
-  }
-
-  async function sweepOnce(): Promise<number> {
-    try {
-      return await store.sweep(SWEEP_LIMIT);
-    } catch (cause) {
-      // The end of the process may come in between.
-      if (!isClosed) log('warn', 'sweep_failed', { failure: describeFailure(cause) });
-      return 0;
-    }
-  }
 }
 
 function random(): number {
   return randomBytes(4).readUInt32BE() / RANDOM_STEPS;
-}
-
-/** What {@link createDisabledServer} needs. */
-export interface DisabledServerOptions {
-  readonly schedule: Schedule;
-  readonly log: Log;
-  /** As of {@link AdminServerOptions}. */
-  readonly readiness?: Readiness | undefined;
-}
-
-/**
- * Serves instead of {@link createAdminServer} when `useAuth` is false: health alone. None of `/login`,
- * `/callback`, `/me` and `/logout` exists, and no discovery.
- *
- * An ingress that still asks `/me` gets 404, which nginx turns into an error and never into an
- * admission.
- */
-export function createDisabledServer({
-  schedule,
-  log,
-  readiness = new Readiness(),
-}: DisabledServerOptions): Pick<AdminServer, 'handler' | 'stopping'> {
-  const router = createRouter({
-    signIn: undefined,
-    clientAddress: createClientAddress([]),
-    countsAddresses: false,
-    rateLimit: () => ({ ok: true }),
-    waitingFor: readiness.waitingFor,
-    now: () => 0,
-    log,
-  });
-  const health = { waitingFor: readiness.waitingFor, schedule, stopping: readiness.stopping };
-  return {
-    handler: createFrontDoor({ auth: undefined, health, router, log }),
-    stopping: () => readiness.stop(),
-  };
 }

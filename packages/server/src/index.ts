@@ -8,11 +8,10 @@ export {
   type AdminServer,
   type AdminServerOptions,
   createAdminServer,
-  createDisabledServer,
-  type DisabledServerOptions,
   type GateRequest,
 } from './admin-server.ts';
 export type { BearerSettings, IssuerSettings } from './bearer/bearer-settings.ts';
+export { createDisabledServer, type DisabledServerOptions } from './disabled-server.ts';
 export type { AuthorizationServerDocument } from './issuer/authorization-server-document.ts';
 export {
   type AuthorizationServerMetadata,

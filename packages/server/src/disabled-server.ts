@@ -1,0 +1,49 @@
+/**
+ * What serves while `server.security.useAuth` is false.
+ *
+ * @module
+ */
+
+import type { AdminServer } from './admin-server.ts';
+import { createFrontDoor } from './front-door.ts';
+import type { Schedule } from './issuer/idp-metadata.ts';
+import type { Log } from './observe/log/log.ts';
+import { Readiness } from './readiness.ts';
+import { createRouter } from './router.ts';
+import { createClientAddress } from './sign-in/client-address.ts';
+
+/** What {@link createDisabledServer} needs. */
+export interface DisabledServerOptions {
+  readonly schedule: Schedule;
+  readonly log: Log;
+  /** As of {@link AdminServerOptions}. */
+  readonly readiness?: Readiness | undefined;
+}
+
+/**
+ * Serves instead of {@link createAdminServer} when `useAuth` is false: health alone. None of `/login`,
+ * `/callback`, `/me` and `/logout` exists, and no discovery.
+ *
+ * An ingress that still asks `/me` gets 404, which nginx turns into an error and never into an
+ * admission.
+ */
+export function createDisabledServer({
+  schedule,
+  log,
+  readiness = new Readiness(),
+}: DisabledServerOptions): Pick<AdminServer, 'handler' | 'stopping'> {
+  const router = createRouter({
+    signIn: undefined,
+    clientAddress: createClientAddress([]),
+    countsAddresses: false,
+    rateLimit: () => ({ ok: true }),
+    waitingFor: readiness.waitingFor,
+    now: () => 0,
+    log,
+  });
+  const health = { waitingFor: readiness.waitingFor, schedule, stopping: readiness.stopping };
+  return {
+    handler: createFrontDoor({ auth: undefined, health, router, log }),
+    stopping: () => readiness.stop(),
+  };
+}

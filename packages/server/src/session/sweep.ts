@@ -1,0 +1,60 @@
+/**
+ * Removing sessions whose time is over, for as long as the process serves.
+ *
+ * @module
+ */
+
+import type { Schedule } from '../issuer/idp-metadata.ts';
+import { describeFailure, type Log } from '../observe/log/log.ts';
+import type { SessionStore } from './session-store.ts';
+
+/** What {@link startSweeping} needs. */
+export interface SweepOptions {
+  readonly store: Pick<SessionStore, 'sweep'>;
+  readonly schedule: Schedule;
+  readonly log: Log;
+}
+
+const SWEEP_EVERY_MS = 60_000;
+/** What ended while no process ran does not wait for long. */
+const FIRST_SWEEP_MS = 3_000;
+/** Few at a time, because a request may have to wait for the end of it. */
+const SWEEP_LIMIT = 32;
+/** Between two parts of one sweep. */
+const SWEEP_AGAIN_MS = 50;
+
+/**
+ * Sweeps after three seconds and then once a minute, in parts until nothing is left. What fails is told and
+ * tried again a minute later.
+ */
+export function startSweeping({ store, schedule, log }: SweepOptions): { stop(): void } {
+  let isStopped = false;
+  let cancel = schedule(FIRST_SWEEP_MS, sweep);
+
+  function sweep(): void {
+    void sweepAndGoOn();
+  }
+
+  async function sweepAndGoOn(): Promise<void> {
+    const swept = await sweepOnce();
+    if (isStopped) return;
+    cancel = schedule(swept < SWEEP_LIMIT ? SWEEP_EVERY_MS : SWEEP_AGAIN_MS, sweep);
+  }
+
+  async function sweepOnce(): Promise<number> {
+    try {
+      return await store.sweep(SWEEP_LIMIT);
+    } catch (cause) {
+      // The end of the process may come in between.
+      if (!isStopped) log('warn', 'sweep_failed', { failure: describeFailure(cause) });
+      return 0;
+    }
+  }
+
+  return {
+    stop() {
+      isStopped = true;
+      cancel();
+    },
+  };
+}
