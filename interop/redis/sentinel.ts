@@ -41,6 +41,11 @@ const HOST = '127.0.0.1';
 const NAME = 'sessions';
 const SENTINELS = 3;
 const QUORUM = 2;
+/**
+ * A machine that stood still for two seconds makes a sentinel wait (TILT) before it trusts what it sees. With
+ * less than that here, the sentinels would elect another master after it, which no test expects.
+ */
+const DOWN_AFTER_MS = 2_500;
 const LOOK_MS = 50;
 const PATIENCE_MS = 60_000;
 
@@ -126,7 +131,7 @@ async function startSentinel(
     `bind ${HOST}`,
     `dir ${folder}`,
     `sentinel monitor ${NAME} ${HOST} ${masterPort} ${QUORUM}`,
-    `sentinel down-after-milliseconds ${NAME} 1000`,
+    `sentinel down-after-milliseconds ${NAME} ${DOWN_AFTER_MS}`,
     `sentinel failover-timeout ${NAME} 3000`,
     `sentinel parallel-syncs ${NAME} 1`,
     ...(password === undefined ? [] : [`sentinel auth-pass ${NAME} ${JSON.stringify(password)}`]),
