@@ -3,6 +3,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -225,6 +226,27 @@ describe('a file that cannot be opened', () => {
     expect(await store.create(createStoredSession(1), undefined)).toBe(true);
     expect(store.revocations().all).toBe(true);
   });
+
+  it.skipIf(process.platform !== 'linux')(
+    'with other tables than its version has: no attempt leaves it open',
+    async () => {
+      const path = createPath();
+      mkdirSync(dirname(path), { recursive: true });
+      const db = openDatabase(path);
+      db.exec('PRAGMA journal_mode = WAL; PRAGMA user_version = 2');
+      const openFiles = () =>
+        readdirSync('/proc/self/fd').filter((fd) => linkOf(fd).startsWith(path)).length;
+      expect(openFiles()).toBeGreaterThan(0);
+      db.close();
+      const clock = new Clock();
+      const store = openStore(path, clock);
+      for (let attempt = 0; attempt < 20; attempt += 1) {
+        await expect(store.read(1)).rejects.toEqual(UNAVAILABLE);
+        clock.advance(1_000);
+      }
+      expect(openFiles()).toBe(0);
+    },
+  );
 
   it('does not touch a file that is no database', async () => {
     const path = createPath();
@@ -467,3 +489,12 @@ describe('the files', () => {
     expect(raw.includes(stored?.metadata ?? 'missing')).toBe(true);
   });
 });
+
+/** Where an open file is; empty for one that has been closed since it was listed. */
+function linkOf(fd: string): string {
+  try {
+    return readlinkSync(`/proc/self/fd/${fd}`);
+  } catch {
+    return '';
+  }
+}

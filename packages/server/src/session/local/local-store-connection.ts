@@ -50,17 +50,13 @@ export class StoreConnection {
   open(): Connection {
     if (this.#connection !== undefined) return this.#connection;
     this.expectOpen();
-    const { path, now, maxBytes, onOpening, onOpened } = this.#options;
+    const { now, onOpening } = this.#options;
     if (Math.abs(now() - this.#failedAt) < REOPEN_MS)
       throw storeUnavailable('the store could not be opened', this.#failure);
     try {
-      const opened = prepareStatements(
-        openStoreFile(path, { busyTimeoutMs: BUSY_TIMEOUT_MS, maxBytes, cacheKib: CACHE_KIB }),
-      );
-      onOpened(opened);
-      this.#connection = opened;
+      this.#connection = this.#openFile();
       onOpening();
-      return opened;
+      return this.#connection;
     } catch (cause) {
       this.#failedAt = now();
       this.#failure = cause;
@@ -96,6 +92,24 @@ export class StoreConnection {
     this.#isClosed = true;
     this.#connection?.db.close();
     this.#connection = undefined;
+  }
+
+  #openFile(): Connection {
+    const { path, maxBytes, onOpened } = this.#options;
+    const db = openStoreFile(path, {
+      busyTimeoutMs: BUSY_TIMEOUT_MS,
+      maxBytes,
+      cacheKib: CACHE_KIB,
+    });
+    try {
+      const opened = prepareStatements(db);
+      onOpened(opened);
+      return opened;
+    } catch (error) {
+      // It is tried again and again: open files would pile up until they are collected.
+      db.close();
+      throw error;
+    }
   }
 
   #drop(broken: Connection): void {
