@@ -156,6 +156,33 @@ describe('Back-channel logout', () => {
     expect(await askMe(service, again)).toBe(200);
   });
 
+  it('2.6 step 8: of two tokens with one jti the second is refused, and ends nothing', async () => {
+    const [first, second, third] = [somebody(), somebody(), somebody()];
+    const ended = await signInAs(service, first.sub, first.sid);
+    const standing = await signInAs(service, second.sub, second.sid);
+    const named = await signInAs(service, third.sub, third.sid);
+    const jti = `jti-of-${first.sub}`;
+    expectDone(await logout(service, { ...first, jti }));
+    expectInvalid(await logout(service, { ...second, jti }));
+    expectInvalid(await logout(service, { sub: second.sub, jti }));
+    expect(await askMe(service, ended)).toBe(401);
+    expect(await askMe(service, standing)).toBe(200);
+    // By a jti of its own it ends.
+    expectDone(await logout(service, { ...third, jti: `${jti}-b` }));
+    expect(await askMe(service, named)).toBe(401);
+  });
+
+  it('2.6 step 8: of many tokens with one jti sent at once exactly one is carried out', async () => {
+    const people = Array.from({ length: 6 }, somebody);
+    const browsers = await Promise.all(people.map(({ sub, sid }) => signInAs(service, sub, sid)));
+    const jti = `jti-of-${people[0]?.sub}`;
+    const answers = await Promise.all(people.map((each) => logout(service, { ...each, jti })));
+    const statuses = await Promise.all(browsers.map((browser) => askMe(service, browser)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    for (const [at, { status }] of answers.entries())
+      expect(statuses[at]).toBe(status === 200 ? 401 : 200);
+  });
+
   it('2.6 step 8: of one token sent many times at once exactly one is accepted', async () => {
     const { sub, sid } = somebody();
     const browser = await signInAs(service, sub, sid);

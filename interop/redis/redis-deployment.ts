@@ -155,6 +155,7 @@ function createStore(following: Following, opened: readonly Following[]): Sessio
     endReason: (id) => use((store) => store.endReason(id)),
     listByPrincipal: (key, limit) => use((store) => store.listByPrincipal(key, limit)),
     list: (cursor, limit) => use((store) => store.list(cursor, limit)),
+    takeTurn: (...call) => use((store) => store.takeTurn(...call)),
     claimOnce: (key, expiresAt) => use((store) => store.claimOnce(key, expiresAt)),
     revocations: () => following.take(),
     sweep: (limit) => use((store) => store.sweep(limit)),

@@ -25,6 +25,7 @@ export const STORE_OPERATION_NAMES: Readonly<Record<StoreOperation, string>> = {
   endReason: 'end_reason',
   listByPrincipal: 'list_by_principal',
   list: 'list',
+  takeTurn: 'take_turn',
   claimOnce: 'claim_once',
   sweep: 'sweep',
 };

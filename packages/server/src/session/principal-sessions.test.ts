@@ -267,26 +267,14 @@ describe('endAtIdp', () => {
     expect(await sessions.find(cookie)).toEqual(session);
   });
 
-  it('allows nothing for the clock when the message came before: a sign-in since then stands', async () => {
-    const { clock, sessions, principalSessions, signIn } = setup();
-    const before = await signIn();
-    const ended = { ...ADA_AT_IDP, sid: undefined, endedAt: clock.now() };
-    clock.advance(SECOND);
-    await principalSessions.endAtIdp(ended);
-    const since = await signIn();
-    expect(await principalSessions.endAtIdp({ ...ended, isRepeated: true })).toEqual([]);
-    expect(await sessions.find(before.cookie)).toBe('session_revoked');
-    expect(await sessions.find(since.cookie)).toEqual(since.session);
-  });
-
-  it('still ends on repetition what the first time did not reach', async () => {
+  it('ends when told again what it could not end the first time', async () => {
     const { clock, sessions, store, principalSessions, signIn } = setup();
     const { cookie } = await signIn();
     const ended = { ...ADA_AT_IDP, sid: undefined, endedAt: clock.now() };
     store.isDown = true;
     await expect((async () => principalSessions.endAtIdp(ended))()).rejects.toBe(DOWN);
     store.isDown = false;
-    await principalSessions.endAtIdp({ ...ended, isRepeated: true });
+    await principalSessions.endAtIdp(ended);
     expect(await sessions.find(cookie)).toBe('session_revoked');
   });
 

@@ -28,8 +28,6 @@ export interface EndedAtIdp {
   readonly sid: string | undefined;
   /** Epoch milliseconds at which the IdP ended them; later sign-ins stand. */
   readonly endedAt: number;
-  /** Whether the same message came before: then nothing is allowed for a clock of the IdP that is behind. */
-  readonly isRepeated?: boolean;
 }
 
 /** A part of all sessions, opened. */
@@ -130,19 +128,18 @@ export class PrincipalSessions {
   }
 
   /**
-   * Ends what the IdP has ended. A sign-in started later stands, so that the same message told twice,
-   * or late, ends nothing new.
+   * Ends what the IdP has ended. A sign-in started later stands, so that a message told late ends nothing
+   * new. That one is told once is the caller's to see to.
    *
    * @returns The ended ids.
    *
    * @see [OIDC Back-Channel Logout 1.0 section 2.7](https://openid.net/specs/openid-connect-backchannel-1_0.html#BCActions)
    */
   async endAtIdp(ended: EndedAtIdp): Promise<readonly number[]> {
-    const { issuer, subject, sid, endedAt, isRepeated = false } = ended;
+    const { issuer, subject, sid, endedAt } = ended;
     const now = this.#now();
-    const allowedMs = isRepeated ? IDP_WHOLE_SECOND_MS : IDP_CLOCK_BEHIND_MS;
     const reach: RevocationReach = {
-      sessionsUpTo: Math.min(endedAt + allowedMs, now),
+      sessionsUpTo: Math.min(endedAt + IDP_CLOCK_BEHIND_MS, now),
       signInsUpTo: Math.min(endedAt + IDP_WHOLE_SECOND_MS, now),
     };
     const end = (owner: SessionOwner, within: RevocationReach) =>
@@ -151,7 +148,7 @@ export class PrincipalSessions {
       return subject === undefined ? [] : end(ownerOfPrincipal({ issuer, subject }), reach);
     }
     // A sid is one session of the IdP and no later one: no clock has to say which is meant.
-    const sessionsUpTo = isRepeated ? reach.sessionsUpTo : Number.MAX_SAFE_INTEGER;
+    const sessionsUpTo = Number.MAX_SAFE_INTEGER;
     const ids = await end(ownerOfSid(issuer, sid), { ...reach, sessionsUpTo });
     if (subject === undefined) return ids;
     // Where sign-ins bring no `sid`, nobody can tell which of a subject's sessions is meant: all of them.

@@ -258,6 +258,46 @@ export function testSessionStore(
         expect((await Promise.all(claims)).filter(Boolean)).toHaveLength(1);
       }));
 
+    it('gives the turn to one holder at a time, and to none once it is claimed', () =>
+      withStores(async (one, other) => {
+        const key = Buffer.from('turn');
+        const turns = await Promise.all(
+          Array.from({ length: 20 }, (_, index) =>
+            (index % 2 === 0 ? one : other).takeTurn(key, `holder-${index}`, 10_000),
+          ),
+        );
+        expect(turns.filter((turn) => turn === 'taken')).toHaveLength(1);
+        expect(turns.filter((turn) => turn === 'under_way')).toHaveLength(19);
+        expect(await other.claimOnce(key, NOON + 60_000)).toBe(true);
+        const first = `holder-${turns.indexOf('taken')}`;
+        expect(await one.takeTurn(key, first, 10_000)).toBe('claimed');
+        expect(await other.takeTurn(key, 'another', 10_000)).toBe('claimed');
+        expect(await one.claimOnce(key, NOON + 60_000)).toBe(false);
+      }));
+
+    it('gives the turn to the next once its holder gives it back, and to its holder again', () =>
+      withStores(async (one, other) => {
+        const key = Buffer.from('turn');
+        expect(await one.takeTurn(key, 'first', 10_000)).toBe('taken');
+        expect(await one.takeTurn(key, 'first', 10_000)).toBe('taken');
+        // What another has is not theirs to give back.
+        expect(await other.takeTurn(key, 'second', 0)).toBe('under_way');
+        expect(await other.takeTurn(key, 'second', 10_000)).toBe('under_way');
+        await one.takeTurn(key, 'first', 0);
+        expect(await other.takeTurn(key, 'second', 10_000)).toBe('taken');
+        expect(await one.takeTurn(Buffer.from('else'), 'first', 10_000)).toBe('taken');
+      }));
+
+    it('gives the turn to the next when its time is over: its holder may have died', () =>
+      withStores(async (one, other, _, elapse) => {
+        const key = Buffer.from('turn');
+        await one.takeTurn(key, 'first', 300);
+        expect(await other.takeTurn(key, 'second', 10_000)).toBe('under_way');
+        await elapse(400);
+        expect(await other.takeTurn(key, 'second', 10_000)).toBe('taken');
+        expect(await one.takeTurn(key, 'first', 10_000)).toBe('under_way');
+      }));
+
     it('keeps identifiers apart', () =>
       withStores(async (one, other) => {
         expect(await one.claimOnce(Buffer.from('a'), NOON + 60_000)).toBe(true);
@@ -319,6 +359,7 @@ export function testSessionStore(
         await expect(one.touch(1, NOON)).rejects.toEqual(UNAVAILABLE);
         await expect(one.revoke(1)).rejects.toEqual(UNAVAILABLE);
         await expect(one.claimOnce(Buffer.from('a'), NOON)).rejects.toEqual(UNAVAILABLE);
+        await expect(one.takeTurn(Buffer.from('a'), 'b', 1)).rejects.toEqual(UNAVAILABLE);
         await expect(one.sweep(1)).rejects.toEqual(UNAVAILABLE);
         expect(await other.read(1)).toBeDefined();
       }));

@@ -64,6 +64,9 @@ export interface RevocationReach {
   readonly signInsUpTo: number;
 }
 
+/** `taken`: `holder` has the turn. `under_way`: another one has it. `claimed`: there is nothing left to do. */
+export type Turn = 'taken' | 'under_way' | 'claimed';
+
 /** A part of all sessions. */
 export interface SessionPage {
   readonly sessions: readonly StoredSession[];
@@ -169,7 +172,16 @@ export interface SessionStore {
    */
   list(cursor: string | undefined, limit: number): Promise<SessionPage>;
   /**
-   * Claims a single-use identifier.
+   * Takes the turn to carry out what a single-use identifier stands for, before it is claimed for good by
+   * {@link claimOnce}: of several at once one has it, and whoever fails leaves it to the next.
+   *
+   * @param key - As `claimOnce` will get it.
+   * @param holder - Names one attempt, not its process.
+   * @param forMs - The turn ends after this; 0 gives it back at once.
+   */
+  takeTurn(key: Uint8Array, holder: string, forMs: number): Promise<Turn>;
+  /**
+   * Claims a single-use identifier. Does not ask whose turn it is.
    *
    * @param key - Hash of the identifier with its namespace.
    * @param expiresAt - Epoch milliseconds after which it may be forgotten.

@@ -49,16 +49,24 @@ function setup(overrides: Partial<BackchannelLogoutOptions> = {}) {
   const claimed = new Map<string, number>();
   const ended: EndedAtIdp[] = [];
   const verified: string[] = [];
-  const state = { endsFail: false, claimsFail: false };
+  const turns = new Map<string, string>();
+  const state = {
+    endsFail: false,
+    claimsFail: false,
+    turnsFail: false,
+    held: undefined as Promise<void> | undefined,
+  };
   const endpoint = createBackchannelLogout({
     relyingParty: {
       async verifyLogoutToken(token) {
         verified.push(token);
+        if (token === 'twin') return accept({ ...TOKEN, subject: 'grace', sid: 's2' });
         return token === 'good' ? accept(TOKEN) : refuse({ reason: 'token_invalid', check: 'iat' });
       },
     },
     sessions: {
       async endAtIdp(what) {
+        await state.held;
         if (state.endsFail) throw DOWN;
         steps.push('end');
         ended.push(what);
@@ -66,12 +74,22 @@ function setup(overrides: Partial<BackchannelLogoutOptions> = {}) {
       },
     },
     store: {
+      async takeTurn(key, holder, forMs) {
+        if (state.turnsFail) throw DOWN;
+        const name = Buffer.from(key).toString('hex');
+        if (claimed.has(name)) return 'claimed';
+        if ((turns.get(name) ?? holder) !== holder) return 'under_way';
+        if (forMs > 0) turns.set(name, holder);
+        else turns.delete(name);
+        steps.push(forMs > 0 ? 'take the turn' : 'give it back');
+        return 'taken';
+      },
       async claimOnce(key, expiresAt) {
         if (state.claimsFail) throw DOWN;
         const name = Buffer.from(key).toString('hex');
         const isFirst = !claimed.has(name);
         claimed.set(name, expiresAt);
-        steps.push(`claim ${[...claimed.keys()].indexOf(name)} ${isFirst}`);
+        steps.push('claim');
         return isFirst;
       },
     },
@@ -111,9 +129,7 @@ describe('POST /auth/backchannel-logout', () => {
     const response = await send('logout_token=good');
     expect([response.status, await response.text()]).toEqual([200, '']);
     expect(response.headers.get('cache-control')).toBe('no-store');
-    expect(ended).toEqual([
-      { issuer: TOKEN.issuer, subject: 'ada', sid: 's1', endedAt: NOON, isRepeated: false },
-    ]);
+    expect(ended).toEqual([{ issuer: TOKEN.issuer, subject: 'ada', sid: 's1', endedAt: NOON }]);
     const line = { issuer: TOKEN.issuer, subject: 'ada', ...ORIGIN };
     expect(audited).toEqual([
       ...[11, 12].map((session) => ({
@@ -133,23 +149,64 @@ describe('POST /auth/backchannel-logout', () => {
     ]);
   });
 
-  it('ends first and claims the jti then, until the token is too old to be accepted', async () => {
+  it('takes the turn of the jti before anything ends, and claims it for as long as the token is accepted', async () => {
     const { send, steps, claimed } = setup();
     await send('logout_token=good');
-    expect(steps).toEqual(['claim 0 true', 'end', 'claim 1 true']);
-    expect([...claimed.values()]).toEqual([TOKEN.acceptedUntil, TOKEN.acceptedUntil]);
+    expect(steps).toEqual(['take the turn', 'end', 'claim']);
+    expect([...claimed.values()]).toEqual([TOKEN.acceptedUntil]);
   });
 
-  it('refuses a second delivery, which reaches no later sign-in', async () => {
-    const { send, ended, audited } = setup();
+  it.each(['good', 'twin'])(
+    'refuses a second token of the same jti (%s), which ends nothing',
+    async (second) => {
+      const { send, steps, ended, audited } = setup();
+      await send('logout_token=good');
+      audited.length = 0;
+      steps.length = 0;
+      await expectRefused(await send(`logout_token=${second}`), INVALID_TOKEN);
+      expect([ended.length, steps]).toEqual([1, []]);
+      expect(audited).toEqual([refusedFor('replay')]);
+    },
+  );
+
+  it('leaves what two issuers call the same jti apart', async () => {
+    let issuer = TOKEN.issuer;
+    const { send, ended } = setup({
+      relyingParty: { verifyLogoutToken: async () => accept({ ...TOKEN, issuer }) },
+    });
     await send('logout_token=good');
-    audited.length = 0;
-    await expectRefused(await send('logout_token=good'), INVALID_TOKEN);
-    expect(ended[1]).toMatchObject({ endedAt: NOON, isRepeated: true });
-    expect(audited).toEqual([refusedFor('replay')]);
+    issuer = 'https://other.example';
+    expect((await send('logout_token=good')).status).toBe(200);
+    expect(ended).toHaveLength(2);
   });
 
-  it.each(['endsFail', 'claimsFail'] as const)(
+  it('has a second delivery sent again later while the first is being carried out, and ends nothing by it', async () => {
+    const { send, state, ended, audited } = setup();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    state.held = promise;
+    const first = send('logout_token=good');
+    for (const token of ['good', 'twin']) {
+      const response = await send(`logout_token=${token}`);
+      expect([response.status, response.headers.get('retry-after')]).toEqual([400, '5']);
+      expect(await response.json()).toMatchObject({ error: 'temporarily_unavailable' });
+    }
+    expect(audited).toEqual([refusedFor('under_way'), refusedFor('under_way')]);
+    expect(ended).toEqual([]);
+    resolve();
+    expect((await first).status).toBe(200);
+    expect(ended).toHaveLength(1);
+    await expectRefused(await send('logout_token=good'), INVALID_TOKEN);
+    expect(ended).toHaveLength(1);
+  });
+
+  it('gives the turn back when the logout failed, so that the next attempt need not wait', async () => {
+    const { send, state, steps } = setup();
+    state.endsFail = true;
+    await send('logout_token=good');
+    expect(steps).toEqual(['take the turn', 'give it back']);
+  });
+
+  it.each(['turnsFail', 'endsFail', 'claimsFail'] as const)(
     'section 2.8: a logout that failed (%s) is 400 that may be tried again, and a later delivery of the same token succeeds',
     async (failure) => {
       const { send, state, log, ended } = setup();
@@ -164,7 +221,10 @@ describe('POST /auth/backchannel-logout', () => {
       });
       expect(log).toEqual([expect.stringContaining('error backchannel_logout_failed')]);
       state[failure] = false;
+      ended.length = 0;
       expect((await send('logout_token=good')).status).toBe(200);
+      expect(ended).toEqual([{ issuer: TOKEN.issuer, subject: 'ada', sid: 's1', endedAt: NOON }]);
+      await expectRefused(await send('logout_token=good'), INVALID_TOKEN);
       expect(ended).toHaveLength(1);
     },
   );

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { type Audit, NOBODY } from '../observe/audit/audit.ts';
 import { auditOrigin } from '../observe/audit/audit-origin.ts';
@@ -22,7 +22,7 @@ import { refuseMethod, type SignInRequest } from './sign-in-request.ts';
 export interface BackchannelLogoutOptions {
   readonly relyingParty: Pick<RelyingParty, 'verifyLogoutToken'>;
   readonly sessions: Pick<PrincipalSessions, 'endAtIdp'>;
-  readonly store: Pick<SessionStore, 'claimOnce'>;
+  readonly store: Pick<SessionStore, 'takeTurn' | 'claimOnce'>;
   /** Whether a client address means anything: without trusted proxies everybody may share one. */
   readonly countsAddresses: boolean;
   readonly rateLimit: RateLimit;
@@ -37,12 +37,17 @@ export interface BackchannelRequest extends Omit<SignInRequest, 'query'> {
 
 const FORM_MAX_BYTES = 65_536;
 const RETRY_AFTER_SECONDS = 5;
+/** Longer than ending a person's sessions takes in any store; a process that dies keeps its turn for so long. */
+const TURN_MS = 30_000;
 
 /**
  * Creates the endpoint. It knows no cookie: who has a token that the IdP signed for us is the IdP.
  *
- * Its steps, in order: form, token, end of the sessions, claim of the token's `jti`. Of an address only
- * refused requests are counted, so that an IdP may sign everybody out at once.
+ * Its steps, in order: form, token, the turn of the token's `jti`, end of the sessions, claim of the `jti`.
+ * Whether a token is a replay is decided before anything ends, and by one process of all: what is refused
+ * has ended nothing. A `jti` counts as used once its logout is durable, so that the IdP's next attempt
+ * after one that failed is carried out. Of an address only refused requests are counted, so that an IdP
+ * may sign everybody out at once.
  *
  * @returns 200 without a body once the end is durable, also when there was nothing to end. 400 with a
  *   JSON error (RFC 6749 section 5.2) for a request that is not valid, and for a logout that failed: the
@@ -85,34 +90,45 @@ export function createBackchannelLogout(
   };
 
   async function endSessions(request: BackchannelRequest, token: LogoutToken): Promise<Response> {
-    const { issuer, subject, sid, issuedAt } = token;
-    // A repeated token reaches no later sign-in, not even by what is allowed for the IdP's clock.
-    const isRepeated = !(await claim('logout-seen', token));
-    const ended = await sessions.endAtIdp({ issuer, subject, sid, endedAt: issuedAt, isRepeated });
-    // Claimed only now: had it been before, a process that dies in between would have lost the logout,
-    // since the IdP's next attempt is a replay. This way it ends the same sessions, once more.
-    const isFirst = await claim('logout', token);
+    const { issuer, subject, sid, issuedAt, acceptedUntil } = token;
+    const key = usedKey(token);
+    const holder = randomUUID();
+    const turn = await store.takeTurn(key, holder, TURN_MS);
+    if (turn === 'claimed') return invalid(request, 'replay', TEXTS.token);
+    // The other one may still fail, and then this token has to be sent again.
+    if (turn === 'under_way') {
+      auditRefused(request, turn);
+      return answerError(400, 'temporarily_unavailable', TEXTS.failed, RETRY_AFTER_SECONDS);
+    }
     const told = { issuer, subject, ...auditOrigin(request) };
-    for (const session of ended)
-      audit({ event: 'session_ended', ...told, session, reason: 'session_revoked' });
-    if (!isFirst) return invalid(request, 'replay', TEXTS.token);
-    audit({
-      event: 'backchannel_logout',
-      ...told,
-      session: undefined,
-      reason: 'idp_logout',
-      has_sid: sid !== undefined,
-      sessions: ended.length,
-    });
-    return new Response(null, { status: 200, headers: NO_STORE });
+    try {
+      const ended = await sessions.endAtIdp({ issuer, subject, sid, endedAt: issuedAt });
+      for (const session of ended)
+        audit({ event: 'session_ended', ...told, session, reason: 'session_revoked' });
+      // False only where this process stood still for longer than its turn, and another one finished.
+      await store.claimOnce(key, acceptedUntil);
+      audit({
+        event: 'backchannel_logout',
+        ...told,
+        session: undefined,
+        reason: 'idp_logout',
+        has_sid: sid !== undefined,
+        sessions: ended.length,
+      });
+      return new Response(null, { status: 200, headers: NO_STORE });
+    } catch (cause) {
+      void giveBack(key, holder);
+      throw cause;
+    }
   }
 
-  /** Forgotten as soon as the token is too old to be accepted. */
-  function claim(purpose: string, { issuer, jti, acceptedUntil }: LogoutToken): Promise<boolean> {
-    const key = createHash('sha256')
-      .update(JSON.stringify([purpose, issuer, jti]))
-      .digest();
-    return store.claimOnce(key, acceptedUntil);
+  /** So that the next attempt need not wait until the turn has ended by itself. */
+  async function giveBack(key: Buffer, holder: string): Promise<void> {
+    try {
+      await store.takeTurn(key, holder, 0);
+    } catch {
+      // The store is still down; the turn ends by itself.
+    }
   }
 
   function invalid(request: BackchannelRequest, check: string, text: string): Response {
@@ -128,6 +144,10 @@ export function createBackchannelLogout(
 
   function noteRefused(request: BackchannelRequest, check: string): void {
     if (countsAddresses) rateLimit(turnKey(request));
+    auditRefused(request, check);
+  }
+
+  function auditRefused(request: BackchannelRequest, check: string): void {
     audit({
       event: 'backchannel_logout_refused',
       ...NOBODY,
@@ -154,6 +174,13 @@ const TEXTS = {
 
 const NO_STORE = { 'cache-control': 'no-store', 'x-accel-expires': '0' } as const;
 const JSON_HEADERS = { ...NO_STORE, 'x-content-type-options': 'nosniff' } as const;
+
+/** Names a token's `jti`, which two issuers may both use. */
+function usedKey({ issuer, jti }: LogoutToken): Buffer {
+  return createHash('sha256')
+    .update(JSON.stringify(['logout', issuer, jti]))
+    .digest();
+}
 
 function turnKey({ address }: BackchannelRequest): string {
   return `backchannel ${addressBlock(address)}`;

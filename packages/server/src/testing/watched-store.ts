@@ -47,6 +47,7 @@ export class WatchedStore implements SessionStore {
   readonly listByPrincipal: SessionStore['listByPrincipal'] = (...call) =>
     this.#up().listByPrincipal(...call);
   readonly list: SessionStore['list'] = (...call) => this.#up().list(...call);
+  readonly takeTurn: SessionStore['takeTurn'] = (...call) => this.#up().takeTurn(...call);
   readonly claimOnce: SessionStore['claimOnce'] = (...call) => this.#up().claimOnce(...call);
   readonly sweep: SessionStore['sweep'] = (...call) => this.#up().sweep(...call);
   readonly close: SessionStore['close'] = () => this.#store.close();

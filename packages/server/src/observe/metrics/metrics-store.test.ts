@@ -37,6 +37,7 @@ const CALLS: readonly [string, keyof SessionStore, readonly unknown[]][] = [
   ['end_reason', 'endReason', [7]],
   ['list_by_principal', 'listByPrincipal', [KEY, 5]],
   ['list', 'list', ['cursor', 5]],
+  ['take_turn', 'takeTurn', [KEY, 'holder', 10]],
   ['claim_once', 'claimOnce', [KEY, 9]],
   ['sweep', 'sweep', [32]],
 ];

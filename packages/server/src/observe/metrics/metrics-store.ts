@@ -57,6 +57,7 @@ export function createStoreTimes(monotonicMs: () => number): StoreTimes {
       const endReason = timer('endReason');
       const listByPrincipal = timer('listByPrincipal');
       const list = timer('list');
+      const takeTurn = timer('takeTurn');
       const claimOnce = timer('claimOnce');
       const sweep = timer('sweep');
       return {
@@ -76,6 +77,7 @@ export function createStoreTimes(monotonicMs: () => number): StoreTimes {
         endReason: (id) => endReason(() => store.endReason(id)),
         listByPrincipal: (key, limit) => listByPrincipal(() => store.listByPrincipal(key, limit)),
         list: (cursor, limit) => list(() => store.list(cursor, limit)),
+        takeTurn: (key, holder, forMs) => takeTurn(() => store.takeTurn(key, holder, forMs)),
         claimOnce: (key, expiresAt) => claimOnce(() => store.claimOnce(key, expiresAt)),
         sweep: (limit) => sweep(() => store.sweep(limit)),
         revocations: () => store.revocations(),

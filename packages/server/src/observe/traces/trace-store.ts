@@ -47,6 +47,7 @@ export function traceStore(
     endReason: (id) => within('endReason', () => store.endReason(id)),
     listByPrincipal: (...call) => within('listByPrincipal', () => store.listByPrincipal(...call)),
     list: (...call) => within('list', () => store.list(...call)),
+    takeTurn: (...call) => within('takeTurn', () => store.takeTurn(...call)),
     claimOnce: (...call) => within('claimOnce', () => store.claimOnce(...call)),
     sweep: (limit) => within('sweep', () => store.sweep(limit)),
     revocations: () => store.revocations(),

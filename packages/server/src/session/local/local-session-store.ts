@@ -4,7 +4,13 @@
  * @module
  */
 
-import type { EndReason, SessionStore, StoredMetadata, StoredSession } from '../session-store.ts';
+import type {
+  EndReason,
+  SessionStore,
+  StoredMetadata,
+  StoredSession,
+  Turn,
+} from '../session-store.ts';
 import { LocalRevocationLog } from './local-revocation-log.ts';
 import { inSnapshot, StoreConnection, transact } from './local-store-connection.ts';
 import { storeUnavailable } from './local-store-error.ts';
@@ -23,6 +29,8 @@ import { StoreWrites } from './local-store-writes.ts';
 /** No lease is longer. */
 const LEASE_MAX_MS = 120_000;
 const REVOKED_AT_A_TIME = 200;
+/** No text has this byte. */
+const BEHIND_ANY_HOLDER = Buffer.of(0xff);
 const OWNED_BY = {
   principal: 'ofPrincipal',
   sid: 'ofSid',
@@ -220,6 +228,10 @@ export function createLocalSessionStore({
       });
     },
 
+    async takeTurn(key, holder, forMs) {
+      return write(false, (at) => takeTurn(at, key, holder, now(), forMs));
+    },
+
     async claimOnce(key, expiresAt) {
       return write(true, (at) => at.claim.run(key, expiresAt).changes === 1);
     },
@@ -253,6 +265,28 @@ function end(at: Connection, id: number, reason: EndReason, time: number): numbe
   // Logged also when the row is gone: another process may still remember it.
   at.log.run(id, time, reason);
   return id;
+}
+
+/** A turn is a claim of the key with its holder behind it: all keys are of one length. */
+function takeTurn(
+  at: Connection,
+  key: Uint8Array,
+  holder: string,
+  time: number,
+  forMs: number,
+): Turn {
+  const own = Buffer.concat([key, Buffer.from(holder)]);
+  for (const row of at.claimsFrom.all(key, Buffer.concat([key, BEHIND_ANY_HOLDER]))) {
+    const found = row['key'] as Uint8Array;
+    if (found.byteLength === key.byteLength) return 'claimed';
+    const endsAt = Number(row['expires_at']);
+    // One that ends later than any could was taken before the clock was set back.
+    const stands = endsAt > time && endsAt <= time + LEASE_MAX_MS;
+    if (stands && !own.equals(found)) return 'under_way';
+    at.forgetClaim.run(found);
+  }
+  if (forMs > 0) at.claim.run(own, time + forMs);
+  return 'taken';
 }
 
 /** Why a session being created has ended already: its owner was revoked after its sign-in started. */

@@ -25,6 +25,8 @@ export type StatementName =
   | 'log'
   | 'endReason'
   | 'claim'
+  | 'claimsFrom'
+  | 'forgetClaim'
   | 'ofPrincipal'
   | 'ofPrincipalWithoutSid'
   | 'ofSid'
@@ -55,6 +57,8 @@ const SQL: Readonly<Record<StatementName, string>> = {
   log: 'INSERT INTO revocation (session_id, revoked_at, reason) VALUES (?, ?, ?)',
   endReason: 'SELECT reason FROM revocation WHERE session_id = ? ORDER BY sequence DESC LIMIT 1',
   claim: 'INSERT INTO claimed (key, expires_at) VALUES (?, ?) ON CONFLICT (key) DO NOTHING',
+  claimsFrom: 'SELECT key, expires_at FROM claimed WHERE key >= ? AND key < ?',
+  forgetClaim: 'DELETE FROM claimed WHERE key = ?',
   ofPrincipal: 'SELECT id FROM session WHERE principal_key = ? AND sign_in_at <= ? LIMIT ?',
   ofPrincipalWithoutSid:
     'SELECT id FROM session WHERE principal_key = ? AND sid_key IS NULL AND sign_in_at <= ? LIMIT ?',

@@ -26,6 +26,7 @@ describe('the keys of the Redis store', () => {
       layout.reason(1),
       ...OWNERS.map((owner) => layout.mark(owner)),
       layout.claim(KEY),
+      layout.turn(KEY),
     ].map((key) => Buffer.from(key).toString('latin1'));
     for (const key of keys) expect(key.startsWith('{core-1}:')).toBe(true);
     expect(new Set(keys).size).toBe(keys.length);
@@ -37,6 +38,7 @@ describe('the keys of the Redis store', () => {
     expect(one.record(1)).not.toEqual(one.record(256));
     expect(one.record(1)).not.toEqual(other.record(1));
     expect(one.claim(KEY)).not.toEqual(one.claim(new Uint8Array(16)));
+    expect(one.turn(KEY)).not.toEqual(one.turn(new Uint8Array(16)));
   });
 });
 

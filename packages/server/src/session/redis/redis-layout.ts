@@ -22,6 +22,8 @@ export interface RedisLayout {
   /** Up to which sign-in an owner was revoked, and why. */
   mark(owner: SessionOwner): Buffer;
   claim(key: Uint8Array): Buffer;
+  /** Whose turn it is to carry out what a claim stands for. */
+  turn(key: Uint8Array): Buffer;
 }
 
 /** How long it is known why a session ended. */
@@ -55,6 +57,7 @@ export function createRedisLayout(keyPrefix: string): RedisLayout {
     reason: (id) => name('e', toIdBytes(id)),
     mark: (owner) => name('m', toOwnerBytes(owner)),
     claim: (key) => name('c', key),
+    turn: (key) => name('t', key),
   };
 }
 

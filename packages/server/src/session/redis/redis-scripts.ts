@@ -12,6 +12,7 @@
  */
 
 import { createHash } from 'node:crypto';
+import type { Turn } from '../session-store.ts';
 import type { RedisCommand, RedisConnection } from './redis-connection.ts';
 import { isUnknownScript } from './redis-failure.ts';
 import { MARK_KEPT_MS, REASON_KEPT_MS } from './redis-layout.ts';
@@ -187,6 +188,18 @@ if holder and holder ~= ARGV[1] then return 0 end
 redis.call('DEL', KEYS[1])
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return 1`);
+
+/** KEYS claim, turn. ARGV holder, milliseconds, 0 to give it back. Gives the place of the outcome in `TURNS`. */
+export const TAKE_TURN: RedisScript = script(`
+if redis.call('GET', KEYS[1]) then return 2 end
+local holder = redis.call('GET', KEYS[2])
+if holder and holder ~= ARGV[1] then return 1 end
+redis.call('DEL', KEYS[2])
+if ARGV[2] ~= '0' then redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[2]) end
+return 0`);
+
+/** What {@link TAKE_TURN} tells. */
+export const TURNS: readonly Turn[] = ['taken', 'under_way', 'claimed'];
 
 /** KEYS lease. ARGV holder. */
 export const RELEASE: RedisScript = script(`

@@ -40,7 +40,9 @@ import {
   type RedisScript,
   runScript,
   SWEEP,
+  TAKE_TURN,
   TOUCH,
+  TURNS,
 } from './redis-scripts.ts';
 import { RedisServer } from './redis-server.ts';
 import { createServerFinder, type RedisTopology } from './redis-topology.ts';
@@ -301,6 +303,13 @@ function createStore(parts: StoreParts): SessionStore {
       const [next, ...found] = toList(page);
       const after = String(next);
       return { sessions: toSessions(found), next: after === FIRST_PAGE ? undefined : after };
+    },
+
+    async takeTurn(key, holder, forMs) {
+      const keys = [layout.claim(key), layout.turn(key)];
+      const turn = TURNS[Number(await run(TAKE_TURN, keys, [holder, Math.ceil(forMs)]))];
+      if (turn === undefined) throw storeUnavailable('the server refused a command');
+      return turn;
     },
 
     async claimOnce(key, expiresAt) {
