@@ -46,6 +46,8 @@ export interface Lie {
   readonly userInfo?: Readonly<Record<string, unknown>>;
   /** Replaces the whole userinfo answer. */
   readonly userInfoAnswer?: TokenAnswer;
+  /** Answers the token request without an id_token, which only a refresh may be. */
+  readonly hasNoIdToken?: boolean;
   /** Gives refresh tokens that work, once each, and access tokens of this life. */
   readonly rotation?: { readonly accessTokenSeconds: number };
 }
@@ -259,7 +261,11 @@ export async function startAttackerIdp(clientId: string): Promise<AttackerIdp> {
     if (lie.rotation === undefined) return send(res, { body: honestAnswer(idToken, accessToken) });
     const refreshToken = `refresh-token-of-${code}`;
     lieByRefreshToken.set(refreshToken, lie);
-    const more = { refresh_token: refreshToken, expires_in: lie.rotation.accessTokenSeconds };
+    const more = {
+      refresh_token: refreshToken,
+      expires_in: lie.rotation.accessTokenSeconds,
+      ...(lie.hasNoIdToken === true ? { id_token: undefined } : {}),
+    };
     send(res, { body: honestAnswer(idToken, accessToken, more) });
   }
 }

@@ -4,18 +4,12 @@
  * @module
  */
 
-import {
-  accept,
-  type JsonValue,
-  PATHS,
-  type Result,
-  refuse,
-  SallyportError,
-} from '@sallyport/protocol';
+import { accept, PATHS, type Result, refuse, SallyportError } from '@sallyport/protocol';
 import * as oidc from 'openid-client';
 import { createIssuerFetch } from '../bearer/issuer-request.ts';
 import { createIdpFetch } from '../issuer/idp-fetch.ts';
 import { KeptMetadata, type Schedule } from '../issuer/idp-metadata.ts';
+import { type Claims, joinClaims } from '../session/joined-claims.ts';
 import { type ClientCredential, createClientAuthentication } from './client-authentication.ts';
 import { CLOCK_TOLERANCE_SECONDS, findIdTokenProblem } from './id-token-claims.ts';
 import { createLogoutTokenVerifier } from './logout-token-verifier.ts';
@@ -266,10 +260,10 @@ export function createRelyingParty(options: RelyingPartyOptions): RelyingParty {
     const { userinfo_endpoint: userInfoEndpoint } = configuration.serverMetadata();
     const userInfo =
       userInfoEndpoint === undefined
-        ? {}
+        ? undefined
         : await oidc.fetchUserInfo(configuration, answer.access_token, verified.sub);
     // Parsed from JSON by the library, whose type for it is a little wider than ours.
-    const claims = { ...userInfo, ...verified } as Record<string, JsonValue>;
+    const claims = joinClaims({ idToken: verified as Claims, userInfo: userInfo as Claims });
     return accept({
       tokens: { idToken, accessToken: answer.access_token, refreshToken: answer.refresh_token },
       claims: { ...claims, iss: verified.iss, sub: verified.sub },

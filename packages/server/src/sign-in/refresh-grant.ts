@@ -5,8 +5,9 @@
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { accept, type JsonValue, type Principal, type Result, refuse } from '@sallyport/protocol';
+import { accept, type Principal, type Result, refuse } from '@sallyport/protocol';
 import * as oidc from 'openid-client';
+import { type Claims, joinClaims } from '../session/joined-claims.ts';
 import type { RefreshedTokens, RefreshRefusal } from '../session/renewal/renewal.ts';
 import type { SessionTokens } from '../session/session-record.ts';
 import { findIdTokenProblem } from './id-token-claims.ts';
@@ -123,13 +124,18 @@ export function createRefreshGrant({
     }
     const idToken = answer.id_token ?? tokens.idToken;
     const userInfo = await fetchUserInfo(configuration, answer.access_token, principal.subject);
+    const isPartial = userInfo === undefined;
     return accept({
       tokens: { idToken, accessToken: answer.access_token, refreshToken },
-      claims:
-        userInfo === undefined
-          ? ((verified ?? {}) as Record<string, JsonValue>)
-          : joinClaims(userInfo, verified, tokens.idToken),
-      isPartial: userInfo === undefined,
+      // Parsed from JSON, whose type in the library is a little wider than ours.
+      claims: joinClaims({
+        idToken: verified as Claims | undefined,
+        userInfo: userInfo as Claims | undefined,
+        // An answer need not hold an id_token; then the one of the sign-in, verified at the time, still says
+        // who it is.
+        earlier: isPartial || verified !== undefined ? undefined : claimsOf(tokens.idToken),
+      }),
+      isPartial,
       accessTokenLifeMs: answer.expires_in === undefined ? undefined : answer.expires_in * 1_000,
     });
   }
@@ -150,24 +156,9 @@ export function createRefreshGrant({
   }
 }
 
-/**
- * An answer need not hold an id_token; then the one of the sign-in, verified at the time, still says who it
- * is, and userinfo says what has changed since.
- */
-function joinClaims(
-  userInfo: Readonly<Record<string, unknown>>,
-  verified: Readonly<Record<string, unknown>> | undefined,
-  earlierIdToken: string,
-): Readonly<Record<string, JsonValue>> {
-  const earlier = verified === undefined ? claimsOf(earlierIdToken) : {};
-  const { iss, sub } = verified ?? earlier;
-  // Parsed from JSON, whose type in the library is a little wider than ours.
-  return { ...earlier, ...userInfo, ...verified, iss, sub } as Record<string, JsonValue>;
-}
-
-function claimsOf(idToken: string): Readonly<Record<string, unknown>> {
+function claimsOf(idToken: string): Claims {
   const payload = Buffer.from(idToken.split('.')[1] ?? '', 'base64url').toString('utf8');
-  return JSON.parse(payload) as Record<string, unknown>;
+  return JSON.parse(payload) as Claims;
 }
 
 /** A refreshed id_token need not hold a nonce; one it holds is that of the id_token before, if that had one. */

@@ -26,7 +26,7 @@ export interface CallbackChecks {
   readonly codeVerifier: string;
 }
 
-/** A finished exchange: tokens, and the claims of the verified id_token joined by userinfo. */
+/** A finished exchange: tokens, and the claims of the verified id_token joined by userinfo (`joinClaims`). */
 export interface ExchangedTokens {
   readonly tokens: SessionTokens;
   readonly claims: Readonly<Record<string, JsonValue>> & {

@@ -7,6 +7,7 @@
 import { join } from 'node:path';
 import { accept, type JsonValue, type Principal, type Result, refuse } from '@sallyport/protocol';
 import { onTestFinished } from 'vitest';
+import { claimsOfRecord } from '../session/joined-claims.ts';
 import { createLocalSessionStore } from '../session/local/local-session-store.ts';
 import {
   type RefreshedTokens,
@@ -26,14 +27,19 @@ import {
 } from '../session/session-record.ts';
 import type { SessionStore, StoredSession } from '../session/session-store.ts';
 import { type NewSession, Sessions } from '../session/sessions.ts';
+import { selectAccessClaims } from '../verdict/access.ts';
+import { toUserRecord } from '../verdict/user-record.ts';
 import { Clock } from './clock.ts';
 import { ClockTimers, settled } from './clock-timers.ts';
-import { ADA, ADA_SIGNS_IN, LIFETIMES, TOKENS } from './people.ts';
+import { ADA_SIGNS_IN, LIFETIMES, OPEN_RULES, TOKENS } from './people.ts';
 import { openRing, RingInMemory } from './ring.ts';
 import { createTemporaryFolder } from './temporary-folder.ts';
 
 /** What a refresh brings. */
 export type RefreshAnswer = Result<RefreshedTokens, RefreshRefusal>;
+
+/** What the IdP says of Ada. */
+const ADA_TELLS = { ...claimsOfRecord(ADA_SIGNS_IN.user), ...ADA_SIGNS_IN.claims };
 
 /** Refresh tokens of an IdP that takes each one once. */
 export class RefreshTokensInMemory implements RefreshTokens {
@@ -47,7 +53,7 @@ export class RefreshTokensInMemory implements RefreshTokens {
   /** Nobody answers, and nothing is spent. */
   isAway = false;
   /** The claims it tells. */
-  claims: Readonly<Record<string, JsonValue>> = ADA_SIGNS_IN.claims;
+  claims: Readonly<Record<string, JsonValue>> = ADA_TELLS;
   /** Whether some claims could not be had. */
   isPartial = false;
   /** Stands between the IdP's answer and whoever waits for it: the token is spent already. */
@@ -190,12 +196,8 @@ export function createRenewalBench(): RenewalBench {
         budget: new RenewalBudget({ now, random: () => 0, perSecond: 100, atOnce: 16 }),
         limits: LIFETIMES,
         keepClaims: (claims) => ({
-          user: {
-            ...ADA,
-            preferredUsername: JSON.stringify(claims['name'] ?? null),
-            additionalClaims: claims['team'] === undefined ? {} : { team: claims['team'] },
-          },
-          claims,
+          user: toUserRecord(claims, ['team', 'office'], false),
+          claims: selectAccessClaims(claims, OPEN_RULES),
         }),
         isStopping: () => stopping.isAsked,
         onSent: (session) => sent.push(session),

@@ -1,7 +1,7 @@
 import { refuse } from '@sallyport/protocol';
 import { describe, expect, it } from 'vitest';
 import { settled } from '../../testing/clock-timers.ts';
-import { ADA, ADA_SIGNS_IN, LIFETIMES, TOKENS } from '../../testing/people.ts';
+import { ADA_SIGNS_IN, LIFETIMES, TOKENS } from '../../testing/people.ts';
 import {
   holdAnswer,
   passUntil,
@@ -38,7 +38,6 @@ describe('a renewal', () => {
       session: {
         ...ada.session,
         generation: 2,
-        user: { ...ADA, preferredUsername: 'null' },
         ...planValidation(LIFETIMES, clock.now(), ada.id, true, 3_600_000),
       },
       tokens: {
@@ -338,55 +337,6 @@ describe('an answer that cannot be verified', () => {
     for (let generation = 1; generation <= 5; generation += 1)
       expect(await one.renew(ada, generation)).toEqual(KEPT);
     expect(one.dependencies.budget.isPaused).toBe(false);
-  });
-});
-
-describe('claims', () => {
-  it('are those of the answer from now on', async () => {
-    const { idp, ada, one, look } = await setupTwo();
-    idp.claims = { name: 'Ada King', groups: [] };
-    await one.renew(ada);
-    expect((await look(ada))?.session).toMatchObject({
-      user: { preferredUsername: '"Ada King"' },
-      claims: { name: 'Ada King', groups: [] },
-      principal: ADA_SIGNS_IN.principal,
-    });
-  });
-
-  it('stay as they are when they could not be had this time', async () => {
-    const { clock, idp, ada, one, look } = await setupTwo();
-    clock.advance(480_000);
-    idp.claims = {};
-    idp.isPartial = true;
-    expect(await one.renew(ada)).toEqual(BY_US);
-    expect((await look(ada))?.session).toMatchObject({
-      user: ADA,
-      claims: ADA_SIGNS_IN.claims,
-      validUntil: clock.now() + LIFETIMES.revalidateAfterMs + LIFETIMES.renewalGraceMs,
-    });
-  });
-
-  const PART = { name: 'Ada King', team: 'b', groups: ['guests'] };
-  const SIGNS_IN = { user: { ...ADA, additionalClaims: { office: 'London', team: 'a' } } };
-
-  it('of a part of the answer stand over the former ones; the person is shown as before', async () => {
-    const { idp, signIn, one, look } = await setupTwo();
-    const ada = await signIn(SIGNS_IN);
-    Object.assign(idp, { claims: PART, isPartial: true });
-    expect(await one.renew(ada)).toEqual(BY_US);
-    const renewed = (await look(ada))?.session;
-    expect(renewed?.claims).toEqual({ ...ADA_SIGNS_IN.claims, ...PART });
-    expect(renewed?.user).toEqual({ ...ADA, additionalClaims: { office: 'London', team: 'b' } });
-  });
-
-  it('of a whole answer stand alone: what it no longer tells is gone', async () => {
-    const { idp, signIn, one, look } = await setupTwo();
-    const ada = await signIn(SIGNS_IN);
-    idp.claims = PART;
-    expect(await one.renew(ada)).toEqual(BY_US);
-    const renewed = (await look(ada))?.session;
-    expect(renewed?.claims).toEqual(PART);
-    expect(renewed?.user.additionalClaims).toEqual({ team: 'b' });
   });
 });
 

@@ -6,6 +6,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { JsonValue, Principal, Result, UserRecord } from '@sallyport/protocol';
+import { type Claims, claimsOfRecord, joinClaims } from '../joined-claims.ts';
 import type { KeyRing } from '../key-ring.ts';
 import type { SessionHandle } from '../session-cookie.ts';
 import {
@@ -23,7 +24,7 @@ import { planValidation, type ValidationLimits } from './validation.ts';
 export interface RefreshedTokens {
   readonly tokens: SessionTokens;
   readonly claims: Readonly<Record<string, JsonValue>>;
-  /** Whether some could not be had this time: those of before then stand beside these until the next renewal. */
+  /** Whether some could not be had this time: those of before then stand beside these ({@link joinClaims}). */
   readonly isPartial: boolean;
   /** Milliseconds; `undefined` when the IdP did not say. */
   readonly accessTokenLifeMs: number | undefined;
@@ -193,11 +194,12 @@ async function sendRenewal(
   done(!refreshed.ok && refreshed.error.reason === 'unavailable' ? 'unavailable' : 'answered');
   if (refreshed.ok) {
     const { accessTokenLifeMs, claims, isPartial } = refreshed.value;
-    const kept = keepClaims(claims);
     return write(
       {
         ...session,
-        ...(isPartial ? joinClaims(session, kept) : kept),
+        ...keepClaims(
+          isPartial ? joinClaims({ idToken: claims, earlier: known(session) }) : claims,
+        ),
         ...planValidation(limits, now(), session.id, true, accessTokenLifeMs),
       },
       refreshed.value.tokens,
@@ -256,13 +258,9 @@ async function sendRenewal(
   }
 }
 
-/** What is known anew, beside what was known before. */
-function joinClaims(
-  { user, claims }: Session,
-  kept: Pick<Session, 'user' | 'claims'>,
-): Pick<Session, 'user' | 'claims'> {
-  const additionalClaims = { ...user.additionalClaims, ...kept.user.additionalClaims };
-  return { user: { ...user, additionalClaims }, claims: { ...claims, ...kept.claims } };
+/** The claims that a session has kept. */
+function known({ user, claims }: Session): Claims {
+  return { ...claimsOfRecord(user), ...claims };
 }
 
 /** What the first of these handles that can opens; a planted cookie of the same id opens nothing. */
