@@ -14,6 +14,7 @@ import {
   resolveSettings,
   type SettingVariable,
 } from './resolve-settings.ts';
+import { findPlainHttp, listClientUrls, PLAIN_HTTP_KEY } from './rules/plain-http.ts';
 
 /** Sources of a client's configuration. */
 export interface ClientConfigSources extends ConfigSources {
@@ -24,9 +25,11 @@ export interface ClientConfigSources extends ConfigSources {
 /** What the sources give: values for the client's own rules to judge. */
 export interface ClientConfig
   extends Pick<ResolvedSettings, 'origins' | 'unsound' | 'placeOf' | 'isGiven'> {
-  readonly config: Pick<Config, 'admin' | 'executions' | 'union'>;
+  readonly config: Pick<Config, 'admin' | 'dangerouslyAllowPlainHttpTo' | 'executions' | 'union'>;
   /** In no order yet: the caller adds its own and sorts them by `orderProblems`. */
   readonly problems: readonly ConfigProblem[];
+  /** What weakens; in no order yet, as above. */
+  readonly warnings: readonly ConfigProblem[];
 }
 
 /** Blocks at the top of a client's file that belong to other programs reading the same file. */
@@ -54,11 +57,19 @@ const FOREIGN_BLOCKS: ReadonlySet<string> = new Set([
 export function readClientConfig(sources: ClientConfigSources): ClientConfig {
   const file = readConfigFile(sources.file ?? { path: '', text: '' }, FOREIGN_BLOCKS);
   const resolved = resolveSettings(sources, file, ({ key }) => sources.variables.get(key) ?? []);
-  const { admin, executions, union } = buildConfig(resolved.values);
+  const { admin, dangerouslyAllowPlainHttpTo, executions, union } = buildConfig(resolved.values);
   const { origins, unsound, placeOf, isGiven } = resolved;
+  const problems = [...file.problems, ...resolved.problems];
+  const warnings: ConfigProblem[] = [];
+  const plainHttp = unsound.has(PLAIN_HTTP_KEY)
+    ? []
+    : findPlainHttp(listClientUrls({ admin, executions, union }), dangerouslyAllowPlainHttpTo);
+  for (const { isWarning, ...finding } of plainHttp)
+    (isWarning === true ? warnings : problems).push({ ...placeOf(finding.key), ...finding });
   return {
-    config: { admin, executions, union },
-    problems: [...file.problems, ...resolved.problems],
+    config: { admin, dangerouslyAllowPlainHttpTo, executions, union },
+    problems,
+    warnings,
     origins,
     unsound,
     placeOf,

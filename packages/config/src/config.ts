@@ -25,6 +25,8 @@ export interface Config {
   readonly redirectOrigins: readonly string[];
   /** IP addresses and CIDR ranges. */
   readonly trustedProxies: readonly string[];
+  /** WHATWG origins of `http:`, none of them on the loopback. */
+  readonly dangerouslyAllowPlainHttpTo: readonly string[];
   readonly server: {
     /** Processes that answer; 1 is one process and no other, `auto` one for each processor. */
     readonly workers: number | 'auto';

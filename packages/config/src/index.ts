@@ -30,6 +30,7 @@ export { normalizeAudience } from './kinds/url.ts';
 export { WORKERS_MAX } from './kinds/worker-count.ts';
 export { type LoadedConfig, loadConfig } from './load-config.ts';
 export type { MetricsConfig } from './metrics-config.ts';
+export { isLoopbackHost, mayConnect } from './plain-http.ts';
 export {
   type ConfigProblem,
   describeFound,

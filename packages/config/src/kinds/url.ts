@@ -5,17 +5,11 @@
  */
 
 import { accept, type Result } from '@sallyport/protocol';
+import { isLoopbackHost, mayConnect } from '../plain-http.ts';
 import { type Kind, type ValueProblem, wrong } from './kind.ts';
 import { textKind } from './text.ts';
 
-/** Hosts on which plain http stays on the machine. */
-const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 const HOST = /^(?:[a-z0-9_](?:[a-z0-9._-]*[a-z0-9_])?|\[[0-9a-f:.]+\])$/;
-
-/** Whether a URL's host is this machine: `localhost`, `127.0.0.1` or `[::1]`. */
-function isLoopback(url: URL): boolean {
-  return LOOPBACK_HOSTS.has(url.hostname);
-}
 
 /** `https`, or `http` on a loopback host. */
 const SECURE_URL = 'https, or http on localhost, 127.0.0.1 or [::1]';
@@ -56,8 +50,12 @@ function parseHttpUrl(text: string): URL | undefined {
   return url !== null && HOST.test(url.hostname) ? url : undefined;
 }
 
-const needsTls: UrlCheck = (url) =>
-  url.protocol === 'https:' || isLoopback(url) ? undefined : SECURE_URL;
+const needsTls: UrlCheck = (url) => (mayConnect(url, []) ? undefined : SECURE_URL);
+
+const needsPermission: UrlCheck = (url) =>
+  url.protocol === 'http:' && !isLoopbackHost(url.hostname)
+    ? undefined
+    : 'https and the loopback need no permission';
 
 const isBare: UrlCheck = (_, text) =>
   text.includes('?') || text.includes('#') ? 'no query and no fragment' : undefined;
@@ -84,16 +82,29 @@ export const originKind: Kind<string> = urlKind(
   (url) => url.origin,
 );
 
-/** An issuer (OpenID Connect Discovery 1.0 section 3), kept byte for byte, a trailing `/` included. */
-export const issuerKind: Kind<string> = urlKind(
-  'an issuer URL such as https://idp.example.com',
-  all(isBare, needsTls),
+/** An origin that plain http is allowed to: one beyond this machine, as WHATWG serialises it. */
+export const plainHttpOriginKind: Kind<string> = urlKind(
+  'an origin such as http://keycloak.identity.svc.cluster.local:8080',
+  all(isOrigin, needsPermission),
+  (url) => url.origin,
 );
 
-/** An endpoint of the IdP; may have a query (RFC 6749 section 3.2). */
+/**
+ * An issuer (OpenID Connect Discovery 1.0 section 3), kept byte for byte, a trailing `/` included.
+ * Whether plain http is allowed there is a rule's to say.
+ */
+export const issuerKind: Kind<string> = urlKind(
+  'an issuer URL such as https://idp.example.com',
+  isBare,
+);
+
+/**
+ * An endpoint of the IdP; may have a query (RFC 6749 section 3.2). Whether plain http is allowed
+ * there is a rule's to say.
+ */
 export const endpointKind: Kind<string> = urlKind(
   'an endpoint URL such as https://idp.example.com/token',
-  all(hasNoFragment, needsTls),
+  hasNoFragment,
 );
 
 /** Where a collector takes OTLP over HTTP; in-cluster http addresses included, as spans hold no secret. */

@@ -21,6 +21,7 @@ import {
 } from './headers.ts';
 import { OPENID_SCOPE_RULE, PUBLIC_ISSUER_RULE } from './identity-provider.ts';
 import { METRICS_PORT_RULE } from './metrics.ts';
+import { PLAIN_HTTP_RULE } from './plain-http.ts';
 import { REDIS_CREDENTIAL_RULE, REDIS_MODE_RULE, REDIS_TLS_RULE } from './redis.ts';
 import type { Rule } from './rule.ts';
 import {
@@ -43,6 +44,7 @@ export const RULES: readonly Rule[] = [
   STRIPPED_BEARER_RULE,
   OPENID_SCOPE_RULE,
   PUBLIC_ISSUER_RULE,
+  PLAIN_HTTP_RULE,
   CLIENT_CREDENTIAL_RULE,
   DISTINCT_ISSUERS_RULE,
   SUBJECT_PREFIX_RULE,

@@ -272,11 +272,13 @@ describe.each(SETTINGS.map((placed) => [placed.key, placed] as const))('%s', (ke
   if (variable !== undefined)
     it(`is refused as a wrong ${variable}, in the same words`, () => {
       const { text } = write(complete());
+      // Blanks alone are an empty list.
+      const wrong = kind.name.startsWith('list of ') ? 'a b' : ' ';
       const result = loadConfig(
-        { file: { path: 'core.yaml', text }, env: { [variable]: ' ' }, flags: {} },
+        { file: { path: 'core.yaml', text }, env: { [variable]: wrong }, flags: {} },
         'serve',
       );
-      const found = kind.isWithheld === true ? 'a string of 1 characters' : '" "';
+      const found = kind.isWithheld === true ? 'a string of 1 characters' : JSON.stringify(wrong);
       expect(result).toMatchObject({
         ok: false,
         error: [{ file: 'environment', line: undefined, variable, found }],

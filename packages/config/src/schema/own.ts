@@ -15,7 +15,7 @@ import {
   pathKind,
   textKind,
 } from '../kinds/text.ts';
-import { originKind } from '../kinds/url.ts';
+import { originKind, plainHttpOriginKind } from '../kinds/url.ts';
 import { WORKERS_MAX, workerCountKind } from '../kinds/worker-count.ts';
 import { BEARER_SCHEMA } from './bearer.ts';
 import { METRICS_SCHEMA } from './metrics.ts';
@@ -93,6 +93,13 @@ export const OWN_SCHEMA: SchemaOf<
     fallback: [],
     meaning:
       'Proxies whose forwarded headers are believed. Without any, they change nothing, and `rateLimit` cannot tell clients apart by address: everybody may come through the same proxy.',
+  },
+  dangerouslyAllowPlainHttpTo: {
+    kind: listKind(plainHttpOriginKind, 'origins'),
+    fallback: [],
+    variable: 'SALLYPORT_DANGEROUSLY_ALLOW_PLAIN_HTTP_TO',
+    meaning:
+      'Origins at which an identity provider may be reached by plain http beyond `localhost`, `127.0.0.1` and `[::1]`, such as `http://keycloak.identity.svc.cluster.local:8080`: its issuer, metadata, keys, token and introspection endpoints. Whoever is on the way there can read tokens and secrets, and sign in as anybody; each issuer gives a warning at each start. Also read by clients.',
   },
   session: {
     store: {
