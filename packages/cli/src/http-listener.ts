@@ -4,9 +4,9 @@
  * @module
  */
 
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { listenFailure } from '@sallyport/server/listener';
+import { createHttp1Server, listenFailure } from '@sallyport/server/listener';
 
 /** A running listener. */
 export interface HttpListener {
@@ -36,15 +36,13 @@ export async function listenHttp(
   port: number,
   host: string,
 ): Promise<HttpListener> {
-  const server = createServer(
-    {
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      headersTimeout: HEADERS_MS,
-      requestTimeout: REQUEST_MS,
-      maxHeaderSize: HEADER_MAX_BYTES,
-    },
-    handler,
-  );
+  const server = createHttp1Server({
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    headersTimeout: HEADERS_MS,
+    requestTimeout: REQUEST_MS,
+    maxHeaderSize: HEADER_MAX_BYTES,
+  });
+  server.on('request', handler);
   await listening(server, port, host);
   return { port: (server.address() as AddressInfo).port, close: () => drain(server) };
 }

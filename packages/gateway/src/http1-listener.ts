@@ -4,9 +4,10 @@
  * @module
  */
 
-import { createServer, type IncomingMessage, ServerResponse } from 'node:http';
+import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { createHttp1Server } from '@sallyport/server/listener';
 import { Http1Exchange } from './http1-exchange.ts';
 import type { Listener, ListenerOptions } from './listener.ts';
 
@@ -23,7 +24,7 @@ export function createHttp1Listener({ timeouts, routeRequest }: ListenerOptions)
   const openBySocket = new Map<Socket, Set<ServerResponse>>();
   let isDraining = false;
 
-  const server = createServer({
+  const server = createHttp1Server({
     maxHeaderSize: HEADER_BYTES_MAX,
     headersTimeout: timeouts.headersMs,
     // Counted per request by the router, which knows the streaming routes.

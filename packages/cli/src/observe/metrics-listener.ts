@@ -4,10 +4,11 @@
  * @module
  */
 
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { MetricsConfig } from '@sallyport/config';
 import { METRICS_PATH } from '@sallyport/protocol';
+import { createHttp1Server } from '@sallyport/server/listener/http1-server';
 import { describeFailure, type Log } from '@sallyport/server/observe';
 
 /** The text of a scrape, and what it is. */
@@ -51,19 +52,17 @@ export async function listenForScrapes(
   let underWay: Promise<Exposition> | undefined;
   /** The one that was heard of longest ago first. */
   const connections = new Set<Socket>();
-  const server = createServer(
-    {
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      headersTimeout: REQUEST_MS,
-      requestTimeout: REQUEST_MS,
-      connectionsCheckingInterval: 1_000,
-      maxHeaderSize: HEADER_MAX_BYTES,
-    },
-    (req, res) => {
-      heardOf(req.socket);
-      void answer(req, res);
-    },
-  );
+  const server = createHttp1Server({
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    headersTimeout: REQUEST_MS,
+    requestTimeout: REQUEST_MS,
+    connectionsCheckingInterval: 1_000,
+    maxHeaderSize: HEADER_MAX_BYTES,
+  });
+  server.on('request', (req, res) => {
+    heardOf(req.socket);
+    void answer(req, res);
+  });
   server.setTimeout(IDLE_MS);
   server.on('connection', (socket) => {
     heardOf(socket);

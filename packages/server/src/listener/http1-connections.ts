@@ -4,8 +4,8 @@
  * @module
  */
 
-import { createServer } from 'node:http';
 import type { Connections, ConnectionsOptions } from './connections.ts';
+import { createHttp1Server } from './http1-server.ts';
 
 /** An ingress passes on what its own buffers hold: four of 8 KiB by default. */
 const HEADER_BYTES_MAX = 65_536;
@@ -17,7 +17,7 @@ const CHECKS_PER_LIMIT = 4;
  * stop.
  */
 export function createHttp1Connections({ handler, timeouts }: ConnectionsOptions): Connections {
-  const server = createServer({
+  const server = createHttp1Server({
     keepAliveTimeout: timeouts.keepAliveMs,
     headersTimeout: timeouts.headersMs,
     requestTimeout: timeouts.requestMs,

@@ -12,6 +12,7 @@ export {
   type ListenOptions,
   listenOnOnePort,
 } from './http-service.ts';
+export { createHttp1Server } from './http1-server.ts';
 export { type ListenKeys, type ListenPlace, listenFailure } from './listen-failure.ts';
 export {
   createOnePort,
