@@ -24,8 +24,10 @@ export class WatchedStore implements SessionStore {
   isDown = false;
   /** Has the next look at revocations say that everything must be forgotten. */
   hasMissedSome = false;
-  /** A read waits for this after it has its answer. */
+  /** A read that begins now waits for this after it has its answer. */
   held: Promise<void> | undefined;
+  /** Called when a held read has its answer. */
+  onHeld: () => void = () => {};
   readonly touches: (readonly [id: number, at: number])[] = [];
   readonly #store: SessionStore;
 
@@ -54,15 +56,19 @@ export class WatchedStore implements SessionStore {
 
   async read(id: number): Promise<StoredSession | undefined> {
     this.reads += 1;
-    const stored = await this.#up().read(id);
-    await this.held;
-    return stored;
+    return this.#hold(this.#up().read(id));
   }
 
   async readMetadata(id: number): Promise<StoredMetadata | undefined> {
     this.reads += 1;
-    const stored = await this.#up().readMetadata(id);
-    await this.held;
+    return this.#hold(this.#up().readMetadata(id));
+  }
+
+  async #hold<T>(reading: Promise<T>): Promise<T> {
+    const { held } = this;
+    const stored = await reading;
+    if (held !== undefined) this.onHeld();
+    await held;
     return stored;
   }
 

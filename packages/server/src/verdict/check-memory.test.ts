@@ -134,14 +134,18 @@ describe('revocation', () => {
     await ask(other.cookie);
     const { promise, resolve } = Promise.withResolvers<void>();
     all.store.held = promise;
+    const isRead = new Promise<void>((read) => {
+      all.store.onHeld = read;
+    });
     const pending = ask(gone.cookie);
     all.store.held = undefined;
+    await isRead;
     await all[where].revoke(gone.id);
     clock.advance(250);
     // Another request hears of the revocation while the first one still waits.
     await ask(other.cookie);
     resolve();
-    await pending;
+    expect(await pending).toMatchObject({ outcome: 'admitted' });
     expect(await ask(gone.cookie)).toEqual({ outcome: 'refused', reason: 'signed_out' });
   });
 
