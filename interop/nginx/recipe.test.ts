@@ -1,5 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { IDENTITY_HEADERS, ROUTE_GROUPS, type RouteGroup } from '@sallyport/protocol';
+import {
+  IDENTITY_HEADERS,
+  listRemovedHeaders,
+  ROUTE_GROUPS,
+  type RouteGroup,
+} from '@sallyport/protocol';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exchange } from '../../conformance/wire/exchange.ts';
@@ -116,6 +121,22 @@ describe('deploy/nginx/sallyport', () => {
       }
     },
   );
+
+  it('removes every name of the one list, towards gRPC those that fit into its table', () => {
+    const { plain, carried, carriedCredentials } = listRemovedHeaders();
+    const named = (file: string) => [
+      ...(rendered.get(file) ?? '').matchAll(/^(?:proxy|grpc)_set_header (\S+) (?:"";|\$)/gm),
+    ];
+    for (const file of rendered.keys()) {
+      const kind = /^(grpc-)?(?:protected|open)-/.exec(file);
+      if (kind === null) continue;
+      const names = named(file).map(([, name]) => name);
+      const listed =
+        kind[1] === undefined ? [...plain, ...carried] : [...plain, ...carriedCredentials];
+      expect(names).toEqual(expect.arrayContaining(listed));
+      expect(new Set(names).size).toBe(names.length);
+    }
+  });
 
   it('asks the verdict on every protected path and on no other', () => {
     for (const [file, content] of rendered)
@@ -287,6 +308,7 @@ describe.skipIf(NGINX.isLeftOut)(
       'x-internal': 'client',
       'x-user-claim-own-claim': 'client',
       'x-user-claim-groups': 'client',
+      'x-user-claim-department': 'client',
     };
     let gate: Gate;
     beforeAll(async () => {
@@ -360,7 +382,8 @@ describe.skipIf(NGINX.isLeftOut)(
       expect(headers['x-user-claim-own-claim']).toBe('mine');
       expect(headers).not.toHaveProperty('x-internal');
       // As the README warns: a claim that the recipe does not name passes.
-      expect(headers['x-user-claim-groups']).toBe('client');
+      expect(headers['x-user-claim-department']).toBe('client');
+      expect(headers).not.toHaveProperty('x-user-claim-groups');
     });
   },
 );

@@ -4,15 +4,8 @@
  * @module
  */
 
-import {
-  blank,
-  HEADER,
-  indent,
-  OWN_HEADERS,
-  setHeaders,
-  UNOWNED_HEADERS,
-  VERDICT_KEY_NAME,
-} from './headers.ts';
+import { listRemovedHeaders, VERDICT_KEY_HEADER } from '@sallyport/protocol';
+import { blank, HEADER, indent, OWN_HEADERS, setHeaders } from './headers.ts';
 import { KEEP_VERDICTS, REMEMBERED } from './verdict-cache.ts';
 
 /** Where it is asked; internal. */
@@ -22,8 +15,8 @@ const ASK = '/_sallyport/ask';
 
 /** What the check is told beside a request's own headers. */
 const TOLD: Readonly<Record<string, string>> = {
-  'X-Original-Method': '$request_method',
-  'X-Original-URI': '$request_uri',
+  'x-original-method': '$request_method',
+  'x-original-uri': '$request_uri',
 };
 
 const ASKED = `# Any error_page here keeps those of the server away: one with "=200" would be an admission.
@@ -45,11 +38,11 @@ export function renderCheck(keepsVerdicts: boolean): string {
 /** Asks about the whole request, each time. */
 function renderAsked(path: string): string {
   const headers = setHeaders('proxy', {
+    ...blank(listRemovedHeaders().plain),
     ...OWN_HEADERS,
-    ...blank(UNOWNED_HEADERS),
-    Connection: '',
-    'Content-Length': '',
-    Upgrade: '$sallyport_upgrade',
+    connection: '',
+    'content-length': '',
+    upgrade: '$sallyport_upgrade',
     ...TOLD,
   });
   return location(path, `${ASKED}proxy_cache off;\n${headers}`);
@@ -59,13 +52,13 @@ function renderAsked(path: string): string {
 function renderKept(): string {
   const headers = setHeaders('proxy', {
     ...OWN_HEADERS,
-    Connection: '',
-    'Content-Length': '',
-    Cookie: REMEMBERED,
-    'User-Agent': '$http_user_agent',
+    connection: '',
+    'content-length': '',
+    cookie: REMEMBERED,
+    'user-agent': '$http_user_agent',
     traceparent: '$http_traceparent',
     tracestate: '$http_tracestate',
-    [VERDICT_KEY_NAME]: REMEMBERED,
+    [VERDICT_KEY_HEADER]: REMEMBERED,
     ...TOLD,
   });
   const elsewhere = `if (${REMEMBERED} = "") {\n    rewrite ^ ${ASK} last;\n}\n`;

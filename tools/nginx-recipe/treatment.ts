@@ -4,10 +4,10 @@
  * @module
  */
 
-import type { RouteGroup } from '@sallyport/protocol';
+import { listRemovedHeaders, type RouteGroup } from '@sallyport/protocol';
 import { CHECK } from './check.ts';
 import { cookieVariable } from './cookies.ts';
-import { blank, HEADER, OWN_HEADERS, setHeaders, UNOWNED_HEADERS, variableOf } from './headers.ts';
+import { blank, HEADER, OWN_HEADERS, setHeaders, variableOf } from './headers.ts';
 
 /** Header names of an installation, each checked to be harmless. */
 export interface HeaderNames {
@@ -34,9 +34,9 @@ export function renderTreatment(group: Treated, names: HeaderNames): string {
     HEADER +
     (group.protected ? renderVerdict(names.identity) : OPEN) +
     setHeaders('proxy', {
-      ...OWN_HEADERS,
-      Connection: '$sallyport_connection',
-      Upgrade: '$sallyport_upgrade',
+      connection: '$sallyport_connection',
+      upgrade: '$sallyport_upgrade',
+      ...blank(listRemovedHeaders([...names.bearers, ...names.strips]).carried),
       ...backendHeaders(group, names),
     }) +
     FORWARD
@@ -48,7 +48,10 @@ export function renderGrpcTreatment(group: Treated, names: HeaderNames): string 
   return (
     HEADER +
     (group.protected ? '\n' : OPEN_RPC) +
-    setHeaders('grpc', { ...OWN_HEADERS, ...backendHeaders(group, names) }) +
+    setHeaders('grpc', {
+      ...blank(listRemovedHeaders(names.bearers).carriedCredentials),
+      ...backendHeaders(group, names),
+    }) +
     FORWARD_GRPC
   );
 }
@@ -61,12 +64,13 @@ function backendHeaders(
   const isCut = group.forwardCredential === 'none' || group.forwardCredential === 'session';
   const cookie = cookieVariable(group.forwardCredential);
   return {
-    ...blank([...UNOWNED_HEADERS, ...strips]),
+    ...blank([...listRemovedHeaders().plain, ...strips]),
+    ...OWN_HEADERS,
     ...(group.protected
       ? Object.fromEntries(identity.map((name) => [name, variableOf(name)]))
       : blank(identity)),
     ...(isCut ? blank(bearers) : {}),
-    ...(cookie === undefined ? {} : { Cookie: cookie }),
+    ...(cookie === undefined ? {} : { cookie }),
   };
 }
 

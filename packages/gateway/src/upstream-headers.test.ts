@@ -51,6 +51,23 @@ describe('buildUpstreamHeaders', () => {
     'X-USER-Claim-Groups',
     'Core-Authorization',
     'X-Secret-Hint',
+    'Grpc-Metadata-X-User-Subject',
+    'Grpc_Metadata_X-User-Subject',
+    'Grpc-Metadata-Authorization',
+    'Grpc-Metadata-Core-Authorization',
+    'Grpc-Metadata-Cookie',
+    'Grpc-Metadata-X-Secret-Hint',
+    'Grpcgateway-Cookie',
+    'Userinfo-Bin',
+    'X-Auth-Request-Anything',
+    'X-Envoy-Original-Path',
+    'X-Scheme',
+    'X-Url-Scheme',
+    'Front-End-Https',
+    'X-Sent-From',
+    'X-Sallyport-Verdict-Key',
+    'Transfer_Encoding',
+    'Content_Length',
   ])('replaces what a client claims in %s', (name) => {
     expect(build([name, 'evil'])).toEqual(OWN);
   });
@@ -63,7 +80,7 @@ describe('buildUpstreamHeaders', () => {
     expect(build(trace.flat())).toEqual(expect.arrayContaining([...trace]));
   });
 
-  it.each(['Accept', 'X-Forward', 'Origin', 'X-Requested-With', 'Content-Type'])(
+  it.each(['Accept', 'X-Forward', 'Origin', 'Content-Type', 'Grpc-Metadata-Tenant'])(
     'passes %s on',
     (name) => {
       expect(build([name, 'fine'])).toEqual([[name.toLowerCase(), 'fine'], ...OWN]);
@@ -92,6 +109,11 @@ describe('buildUpstreamHeaders', () => {
       ['cookie', 'core_session=s; core_login_0=x'],
       ...OWN.slice(1),
     ]);
+  });
+
+  it('forwards no credential behind a prefix, even where it forwards all of them', () => {
+    const raw = ['Grpc-Metadata-Authorization', 'Bearer t', 'grpcgateway-cookie', 'core_session=s'];
+    expect(build(raw, 'all')).toEqual(OWN);
   });
 
   it('never lets a spelling of a stated name through twice', () => {

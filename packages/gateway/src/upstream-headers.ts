@@ -19,26 +19,8 @@ export interface UpstreamHeaderParts {
   readonly policy: BackendHeaderPolicy;
 }
 
-/**
- * Fields about the path or the peer that only the gateway may state, and those that would make a
- * backend act on another method or path than the verdict was about. Canonical spelling.
- */
-const OWNED_NAMES: ReadonlySet<string> = new Set([
-  'expect',
-  'forwarded',
-  'host',
-  'proxy',
-  'true-client-ip',
-  'x-client-ip',
-  'x-forwarded',
-  'x-http-method',
-  'x-http-method-override',
-  'x-method-override',
-  'x-real-ip',
-  'x-request-id',
-  'x-rewrite-url',
-]);
-const OWNED_PREFIXES: readonly string[] = ['x-forwarded-', 'x-original-'];
+/** What the gateway states itself, or has answered already; canonical spelling. */
+const OWNED_NAMES: ReadonlySet<string> = new Set(['expect', 'host', 'x-request-id']);
 
 /** Every value of a header, in the order sent. */
 export function valuesOf(rawHeaders: readonly string[], name: string): readonly string[] {
@@ -51,8 +33,8 @@ export function valuesOf(rawHeaders: readonly string[], name: string): readonly 
 /**
  * Builds the headers of the request to a backend, without `host`.
  *
- * What the caller may pass on is `selectBackendHeaders`' to decide. On top of that everything a proxy
- * states is replaced, in any spelling: the gateway is the edge, so the peer is the client and the
+ * What the caller may pass on is `selectBackendHeaders`' to decide, statements about the way it took
+ * included. They are replaced: the gateway is the edge, so the peer is the client and the
  * public origin is where the request came in, whatever address it was sent to.
  *
  * @returns Pairs in lower case; `cookie` once, as HTTP/1.1 needs it (RFC 9113 section 8.2.3).
@@ -69,7 +51,7 @@ export function buildUpstreamHeaders(parts: UpstreamHeaderParts): HeaderPair[] {
     policy,
   )) {
     if (pair[0] === 'cookie') cookies.push(pair[1]);
-    else if (!isOwned(pair[0])) headers.push(pair);
+    else if (!OWNED_NAMES.has(canonicalHeaderName(pair[0]))) headers.push(pair);
   }
   if (cookies.length > 0) headers.push(['cookie', cookies.join('; ')]);
   headers.push(
@@ -79,11 +61,4 @@ export function buildUpstreamHeaders(parts: UpstreamHeaderParts): HeaderPair[] {
     ['x-request-id', requestId],
   );
   return headers;
-}
-
-function isOwned(name: string): boolean {
-  const canonical = canonicalHeaderName(name);
-  return (
-    OWNED_NAMES.has(canonical) || OWNED_PREFIXES.some((prefix) => canonical.startsWith(prefix))
-  );
 }

@@ -37,5 +37,11 @@ export {
   type RedirectRefusal,
   selectRedirectTarget,
 } from './redirect-target.ts';
+export {
+  carriedHeaderName,
+  isRemovedHeader,
+  listRemovedHeaders,
+  type RemovedHeaders,
+} from './removed-headers.ts';
 export { accept, type Result, refuse } from './result.ts';
 export { type ForwardCredential, ROUTE_GROUPS, type RouteGroup } from './route-groups.ts';

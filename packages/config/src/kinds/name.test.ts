@@ -28,7 +28,9 @@ describe('a bearer header', () => {
   it.each([
     ...'cookie Set-Cookie host X-User-Subject x_user_email x-amzn-oidc-data connection'.split(' '),
     ...'proxy-authorization te content-type sec-fetch-site origin x-forwarded-for'.split(' '),
-    ...'x-original-method grpc-timeout token-bin :authority core_authorization ü 1a'.split(' '),
+    ...'x-original-method x-scheme grpcgateway-x-user-name grpc-timeout token-bin :authority core_authorization ü 1a'.split(
+      ' ',
+    ),
     'core authorization',
     'a\r\nb',
     '',

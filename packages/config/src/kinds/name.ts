@@ -10,6 +10,7 @@ import {
   canonicalHeaderName,
   HOP_BY_HOP_HEADERS,
   isIdentityHeader,
+  isRemovedHeader,
 } from '@sallyport/protocol';
 import { type Kind, wrong } from './kind.ts';
 import { patternKind, textKind } from './text.ts';
@@ -113,8 +114,8 @@ function isTakenHeader(name: string): boolean {
   return (
     TAKEN_HEADERS.has(name) ||
     HOP_BY_HOP_HEADERS.has(name) ||
-    isIdentityHeader(name) ||
-    /^(?:grpc-|sec-|x-forwarded-|x-original-)|-bin$/.test(name)
+    isRemovedHeader(name) ||
+    /^(?:grpc-|sec-)|-bin$/.test(name)
   );
 }
 

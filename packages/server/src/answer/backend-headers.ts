@@ -5,10 +5,10 @@
  */
 
 import {
-  canonicalHeaderName,
+  carriedHeaderName,
   type ForwardCredential,
   type HeaderPair,
-  isIdentityHeader,
+  isRemovedHeader,
   selectEndToEndHeaders,
   withoutCookies,
 } from '@sallyport/protocol';
@@ -28,9 +28,9 @@ export interface BackendHeaderPolicy {
  * Selects the headers to forward for one request.
  *
  * Drops hop-by-hop fields and those `Connection` names (never an identity header: those are set
- * after), HTTP/2 pseudo headers, every spelling of an identity name, names with `_` that a backend
- * could read as one, our own cookies, and credentials the route group does not forward. Does not
- * touch `host`: the door decides it.
+ * after), HTTP/2 pseudo headers, whatever `isRemovedHeader` knows, our own cookies, and credentials the
+ * route group does not forward, or that the check has not looked at: another spelling, another prefix.
+ * Does not touch `host`: the door decides it.
  *
  * @param rawHeaders - Node's flat name-value list. Untrusted.
  * @param identityHeaders - From the admission; empty on an unprotected route.
@@ -48,8 +48,9 @@ export function selectBackendHeaders(
   const maySession = mayAttempt || forwardCredential === 'session';
   const kept: HeaderPair[] = [];
   for (const [name, value] of selectEndToEndHeaders(rawHeaders)) {
-    if (isIdentityHeader(name) || policy.stripHeaders.has(canonicalHeaderName(name))) continue;
-    if (policy.bearerHeaders.has(canonicalHeaderName(name))) {
+    const carried = carriedHeaderName(name);
+    if (isRemovedHeader(name) || policy.stripHeaders.has(carried)) continue;
+    if (policy.bearerHeaders.has(carried)) {
       if (mayBearer && policy.bearerHeaders.has(name)) kept.push([name, value]);
     } else if (name === 'cookie') {
       const rest = withoutCookies(
