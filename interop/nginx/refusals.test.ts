@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { SHARED_CACHE_HEADERS } from '@sallyport/protocol';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Browser, NAVIGATION } from '../../conformance/wire/browser.ts';
 import { exchange } from '../../conformance/wire/exchange.ts';
@@ -332,6 +333,31 @@ describe.skipIf(NGINX.isLeftOut)('nginx: the slide of the session cookie', () =>
     gate.backend('organizations').answer = (_, res) =>
       res.writeHead(200, { 'set-cookie': ['a=1', 'b=2'] }).end();
     expect((await exchange(gate.url + API)).setCookies).toEqual(['a=1', 'b=2', SLIDE]);
+  });
+
+  it('is in no answer that a shared cache may keep, whatever the backend grants', async () => {
+    gate.backend('organizations').answer = (_, res) =>
+      res
+        .writeHead(200, {
+          'cache-control': 'public, max-age=60',
+          'x-own': 'kept',
+          ...Object.fromEntries(SHARED_CACHE_HEADERS.map((name) => [name, 'max-age=60'])),
+        })
+        .end();
+    const { headers } = await exchange(gate.url + API);
+    expect(headers['cache-control']).toBe('public, max-age=60, private, no-store');
+    expect(headers['x-own']).toBe('kept');
+    for (const name of SHARED_CACHE_HEADERS) expect(headers).not.toHaveProperty(name);
+  });
+
+  it('is what makes it so: an answer without it keeps its Cache-Control', async () => {
+    const { answer } = gate.backend('admin');
+    gate.backend('admin').answer = (_, res) => res.writeHead(200).end();
+    gate.backend('organizations').answer = (_, res) =>
+      res.writeHead(200, { 'cache-control': 'public, max-age=60' }).end();
+    const { headers } = await exchange(gate.url + API);
+    gate.backend('admin').answer = answer;
+    expect(headers['cache-control']).toBe('public, max-age=60');
   });
 
   it('reaches the client when the backend is down', async () => {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { listRemovedHeaders, type RouteGroup } from '@sallyport/protocol';
+import { listRemovedHeaders, type RouteGroup, SHARED_CACHE_HEADERS } from '@sallyport/protocol';
 import { CHECK } from './check.ts';
 import { cookieVariable } from './cookies.ts';
 import { blank, HEADER, OWN_HEADERS, setHeaders, variableOf } from './headers.ts';
@@ -39,6 +39,7 @@ export function renderTreatment(group: Treated, names: HeaderNames): string {
       ...blank(listRemovedHeaders([...names.bearers, ...names.strips]).carried),
       ...backendHeaders(group, names),
     }) +
+    (group.protected ? hideGrants('proxy') : '') +
     FORWARD
   );
 }
@@ -52,8 +53,15 @@ export function renderGrpcTreatment(group: Treated, names: HeaderNames): string 
       ...blank(listRemovedHeaders(names.bearers).carriedCredentials),
       ...backendHeaders(group, names),
     }) +
+    (group.protected ? hideGrants('grpc') : '') +
     FORWARD_GRPC
   );
+}
+
+/** Takes out what overrides `Cache-Control` for shared caches; nginx cannot do so for single answers. */
+function hideGrants(module: 'proxy' | 'grpc'): string {
+  const lines = SHARED_CACHE_HEADERS.map((name) => `${module}_hide_header ${name};\n`);
+  return `\n# Behind the check no shared cache has a say of its own.\n${lines.join('')}`;
 }
 
 /** What is removed or replaced whatever carries the call. */
@@ -92,8 +100,10 @@ error_page 500 = @sallyport_503_$sallyport_protocol;
 error_page 502 = @sallyport_502_$sallyport_protocol;
 error_page 504 = @sallyport_504_$sallyport_protocol;
 
-# "always": the slide of the session also reaches who gets an error from the backend.
+# "always": the slide of the session also reaches who gets an error from the backend. No cache may keep
+# it then; beside what the backend says, because caches heed the stricter of two.
 add_header Set-Cookie $sallyport_set_cookie always;
+add_header Cache-Control $sallyport_unshared always;
 include sallyport/response-headers*.conf;
 
 `;

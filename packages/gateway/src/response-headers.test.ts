@@ -22,6 +22,9 @@ describe('selectClientHeaders', () => {
     [['cache-control', 'Public', 'cache-control', 's-maxage=9, immutable'], 'private, immutable'],
     [['cache-control', 'no-store'], 'no-store'],
     [['cache-control', 'private, max-age=5'], 'private, max-age=5'],
+    [['cdn-cache-control', 'public', 'Surrogate-Control', 'max-age=60'], 'private'],
+    [['X-Accel-Expires', '60', 'expires', 'Thu, 01 Jan 2037 00:00:00 GMT'], 'private'],
+    [['Cloudflare-CDN-Cache-Control', 'public', 'edge-control', 'max-age=60'], 'private'],
   ])('keeps shared caches from storing a session cookie: %j -> %s', (raw, cacheControl) => {
     expect(selectClientHeaders(raw, 'core_session=s')).toEqual([
       ['cache-control', cacheControl],

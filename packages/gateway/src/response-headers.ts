@@ -4,24 +4,22 @@
  * @module
  */
 
-import { type HeaderPair, selectEndToEndHeaders } from '@sallyport/protocol';
-
-const SHARED_CACHE_DIRECTIVE = /^(?:public|s-maxage\s*=.*|proxy-revalidate)$/i;
-const UNSHARED_DIRECTIVE = /^(?:private|no-store)$/i;
+import { type HeaderPair, selectEndToEndHeaders, selectUnsharedHeaders } from '@sallyport/protocol';
 
 /**
  * Selects the response headers to send on.
  *
  * @param rawHeaders - The backend's, flat. A backend is trusted to say what it likes end to end.
  * @param setCookie - The session's slide, appended whatever the backend's status. No shared cache may
- *   keep such an answer, so `public` and `s-maxage` give way to `private`.
+ *   keep such an answer: see `selectUnsharedHeaders`.
  */
 export function selectClientHeaders(
   rawHeaders: readonly string[],
   setCookie: string | undefined,
 ): HeaderPair[] {
   const headers = selectEndToEndHeaders(rawHeaders);
-  return setCookie === undefined ? headers : withSetCookie(headers, setCookie);
+  if (setCookie === undefined) return headers;
+  return [...selectUnsharedHeaders(headers), ['set-cookie', setCookie]];
 }
 
 /** Flattens what undici parsed into Node's flat list; a repeated name comes as an array. */
@@ -34,19 +32,4 @@ export function flattenHeaders(
     else for (const each of value ?? []) flat.push(name, each);
   }
   return flat;
-}
-
-function withSetCookie(headers: readonly HeaderPair[], setCookie: string): HeaderPair[] {
-  const directives = headers
-    .filter(([name]) => name === 'cache-control')
-    .flatMap(([, value]) => value.split(','))
-    .map((directive) => directive.trim())
-    .filter((directive) => directive !== '' && !SHARED_CACHE_DIRECTIVE.test(directive));
-  if (!directives.some((directive) => UNSHARED_DIRECTIVE.test(directive)))
-    directives.unshift('private');
-  return [
-    ...headers.filter(([name]) => name !== 'cache-control'),
-    ['cache-control', directives.join(', ')],
-    ['set-cookie', setCookie],
-  ];
 }

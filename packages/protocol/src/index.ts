@@ -45,3 +45,9 @@ export {
 } from './removed-headers.ts';
 export { accept, type Result, refuse } from './result.ts';
 export { type ForwardCredential, ROUTE_GROUPS, type RouteGroup } from './route-groups.ts';
+export {
+  isSharedCacheHeader,
+  SHARED_CACHE_HEADERS,
+  selectUnsharedHeaders,
+  withoutSharedCaching,
+} from './shared-cache.ts';

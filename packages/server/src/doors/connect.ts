@@ -17,6 +17,7 @@ import { selectRequestId } from '../answer/request-id.ts';
 import { toProblem } from '../answer/shape-answer.ts';
 import type { Identity, Refused, Undecided } from '../verdict/verdict.ts';
 import type { DoorOptions } from './door-options.ts';
+import { findGrants } from './unshared.ts';
 import { spellHeaders } from './web-headers.ts';
 
 const CODES: Readonly<Record<Problem['status'], Code>> = {
@@ -58,7 +59,13 @@ export function createAuthInterceptor({ check, publicOrigin }: DoorOptions): Int
     request.contextValues.set(identityKey, verdict.identity);
     request.contextValues.set(principalKey, verdict.identity.principal);
     const response = await next(request);
-    if (verdict.setCookie !== undefined) response.header.append('set-cookie', verdict.setCookie);
+    if (verdict.setCookie !== undefined) {
+      const { header } = response;
+      const { names, cacheControl } = findGrants(header);
+      for (const name of names) header.delete(name);
+      header.set('cache-control', cacheControl);
+      header.append('set-cookie', verdict.setCookie);
+    }
     return response;
   };
 }

@@ -7,7 +7,10 @@ import { ADA_IDENTITY, createFixedCheck, PUBLIC_ORIGIN } from '../testing/fixed-
 import { talk } from '../testing/wire-client.ts';
 import { type AuthEnv, createAuthMiddleware } from './hono.ts';
 
-function createApp(options: { readonly redirectsPages?: boolean } = {}) {
+function createApp(
+  options: { readonly redirectsPages?: boolean } = {},
+  answer = () => new Response('handled'),
+) {
   const { check, asked } = createFixedCheck();
   const callers: unknown[] = [];
   const app = new Hono<AuthEnv>();
@@ -15,11 +18,18 @@ function createApp(options: { readonly redirectsPages?: boolean } = {}) {
   app.use('/api/*', createAuthMiddleware({ check, publicOrigin: PUBLIC_ORIGIN, ...options }));
   app.all('/api/*', (context) => {
     callers.push(context.get('principal'), context.get('user').name);
-    return context.text('handled');
+    return answer();
   });
   return { app, asked, callers };
 }
 
+/** What lets shared caches keep an answer. */
+const GRANTS = {
+  'cache-control': 'public, max-age=60',
+  'cdn-cache-control': 'public',
+  'surrogate-control': 'max-age=60',
+  'x-accel-expires': '60',
+};
 const bearer = (token: string) => ({ 'core-http': `Bearer ${token}` });
 
 describe('the middleware of a Hono service', () => {
@@ -82,10 +92,20 @@ describe('the middleware of a Hono service', () => {
   });
 
   it('slides the session cookie, beside cookies of the route', async () => {
-    const { app } = createApp();
-    app.get('/api/y', (context) => context.text('', 200, { 'set-cookie': 'own=1' }));
+    const { app } = createApp({}, () => new Response('', { headers: { 'set-cookie': 'own=1' } }));
     const response = await app.request('/api/x', { headers: bearer('slid') });
-    expect(response.headers.getSetCookie()).toEqual(['__Host-core_session=slid; Path=/']);
+    expect(response.headers.getSetCookie()).toEqual(['own=1', '__Host-core_session=slid; Path=/']);
+  });
+
+  it('lets no shared cache keep what the session cookie is added to, and leaves the rest alone', async () => {
+    const { app } = createApp({}, () => new Response('', { headers: GRANTS }));
+    const ask = async (token: string) =>
+      (await app.request('/api/x', { headers: bearer(token) })).headers;
+    const slid = await ask('slid');
+    expect(slid.get('cache-control')).toBe('private, max-age=60');
+    for (const name of ['cdn-cache-control', 'surrogate-control', 'x-accel-expires'])
+      expect(slid.get(name)).toBeNull();
+    expect(Object.fromEntries(await ask('good'))).toMatchObject(GRANTS);
   });
 
   it('a header sent twice is two credentials, over the wire', async () => {

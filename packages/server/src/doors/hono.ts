@@ -9,6 +9,7 @@ import type { Principal, UserRecord } from '@sallyport/protocol';
 import type { MiddlewareHandler } from 'hono';
 import { tellTransport } from '../answer/caller.ts';
 import { type PageDoorOptions, shapeRefusal } from './refusal.ts';
+import { findGrants } from './unshared.ts';
 import { spellHeaders } from './web-headers.ts';
 
 /** Types of the routes behind the middleware: `new Hono<AuthEnv>()`. */
@@ -42,8 +43,13 @@ export function createAuthMiddleware(options: PageDoorOptions): MiddlewareHandle
       context.set('principal', verdict.identity.principal);
       context.set('user', verdict.identity.user);
       await next();
-      if (verdict.setCookie !== undefined)
+      if (verdict.setCookie !== undefined) {
+        const { names, cacheControl } = findGrants(context.res.headers);
+        // Not on the headers themselves: those of an answer that was fetched cannot be changed.
+        for (const name of names) context.header(name, undefined);
+        context.header('cache-control', cacheControl);
         context.header('set-cookie', verdict.setCookie, { append: true });
+      }
       return;
     }
     const { pathname, search } = new URL(context.req.url);

@@ -1,5 +1,7 @@
-import { connect } from 'node:http2';
+import type { ServerResponse } from 'node:http';
+import { connect, type IncomingHttpHeaders } from 'node:http2';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { HttpResponse } from '../listener/connections.ts';
 import { listenOnOnePort } from '../listener/http-service.ts';
 import {
   ADA_IDENTITY,
@@ -10,7 +12,16 @@ import {
 import { talk } from '../testing/wire-client.ts';
 import { createNodeDoor } from './node-http.ts';
 
-async function start() {
+/** What lets shared caches keep an answer, and a cookie of the handler's own. */
+const GRANTS: Readonly<Record<string, string>> = {
+  'cache-control': 'public, max-age=60',
+  'cdn-cache-control': 'public',
+  'surrogate-control': 'max-age=60',
+  'x-accel-expires': '60',
+  'set-cookie': 'own=1',
+};
+
+async function start(write: (res: HttpResponse) => void = () => {}) {
   const { check } = createFixedCheck();
   const door = createNodeDoor({ check, publicOrigin: PUBLIC_ORIGIN });
   const callers: unknown[] = [];
@@ -18,6 +29,7 @@ async function start() {
     (req, res) =>
       door(req, res, ({ principal }) => {
         callers.push(principal);
+        write(res);
         res.end('handled');
       }),
     { port: 0, host: '127.0.0.1', timeouts: { drainMs: 50 } },
@@ -68,6 +80,42 @@ describe('the door of a node:http service', () => {
     const { url } = await start();
     const response = await fetch(url, { headers: bearer('slid') });
     expect(response.headers.getSetCookie()).toEqual([SLID_COOKIE]);
+  });
+
+  const NAMES = Object.keys(GRANTS);
+  it.each<readonly [string, (res: HttpResponse) => void]>([
+    ['one by one', (res) => void NAMES.map((name) => res.setHeader(name, GRANTS[name] ?? ''))],
+    ['in an object', (res) => void (res as ServerResponse).writeHead(200, GRANTS)],
+    ['with a reason', (res) => void (res as ServerResponse).writeHead(200, 'Fine', GRANTS)],
+    [
+      'in a list',
+      (res) => void (res as ServerResponse).writeHead(200, Object.entries(GRANTS).flat()),
+    ],
+  ])(
+    'lets no shared cache keep what the session cookie is added to, with headers given %s',
+    async (_, write) => {
+      const { url } = await start(write);
+      const ask = async (token: string) => (await fetch(url, { headers: bearer(token) })).headers;
+      const slid = await ask('slid');
+      expect(slid.getSetCookie()).toEqual(['own=1', SLID_COOKIE]);
+      expect(slid.get('cache-control')).toBe('private, max-age=60');
+      for (const name of ['cdn-cache-control', 'surrogate-control', 'x-accel-expires'])
+        expect(slid.get(name)).toBeNull();
+      expect(Object.fromEntries(await ask('good'))).toMatchObject(GRANTS);
+    },
+  );
+
+  it('lets no shared cache keep it over HTTP/2 either', async () => {
+    const { port } = await start((res) => (res as ServerResponse).writeHead(200, GRANTS));
+    const session = connect(`http://127.0.0.1:${port}`);
+    onTestFinished(() => session.destroy());
+    const stream = session.request({ ':path': '/x', ...bearer('slid') });
+    const { promise, resolve } = Promise.withResolvers<IncomingHttpHeaders>();
+    stream.on('response', resolve);
+    const headers = await promise;
+    expect(headers['set-cookie']).toEqual(['own=1', SLID_COOKIE]);
+    expect(headers['cache-control']).toBe('private, max-age=60');
+    expect(headers).not.toHaveProperty('cdn-cache-control');
   });
 
   it.each([

@@ -8,6 +8,7 @@ import { tellTransport } from '../answer/caller.ts';
 import type { HttpRequest, HttpResponse } from '../listener/connections.ts';
 import type { Identity, Verdict } from '../verdict/verdict.ts';
 import { type PageDoorOptions, shapeRefusal } from './refusal.ts';
+import { addCookieAtWrite } from './unshared.ts';
 
 /** Calls `next` with the verified caller, or answers the request itself. */
 export type NodeDoor = (
@@ -47,7 +48,7 @@ export function createNodeDoor(options: PageDoorOptions): NodeDoor {
     next: (identity: Identity) => void,
   ): void {
     if (verdict.outcome === 'admitted') {
-      if (verdict.setCookie !== undefined) res.setHeader('set-cookie', verdict.setCookie);
+      if (verdict.setCookie !== undefined) addCookieAtWrite(res, verdict.setCookie);
       next(verdict.identity);
       return;
     }
