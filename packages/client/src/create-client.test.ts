@@ -66,11 +66,15 @@ function advertise(changes: Record<string, unknown> = {}): void {
   });
 }
 
-function settingsOf(admin: Record<string, unknown>): ClientSettings {
+function settingsOf(
+  admin: Record<string, unknown>,
+  flags: Record<string, unknown> = {},
+): ClientSettings {
   const loaded = loadClientSettings({
     env: {},
     flags: Object.fromEntries([
       ['admin.endpoint', platform.origin],
+      ...Object.entries(flags),
       ...Object.entries(admin).map(([name, value]) => [`admin.${name}`, value]),
     ]),
   });
@@ -93,6 +97,35 @@ describe('a client', () => {
     create(application());
     expect(platform.requests).toEqual([]);
     expect(posted()).toEqual([]);
+  });
+
+  it('reaches an identity provider by plain http beyond the loopback where the setting allows its origin, and nowhere else', async () => {
+    const inside = 'http://idp.identity.svc.cluster.local:8080';
+    const endpoints = { issuer: inside, token_endpoint: `${inside}/token` };
+    advertise();
+    platform.script(`${SERVICE}/GetOAuth2Metadata`, { body: endpoints });
+    idp.script('/.well-known/openid-configuration', { body: endpoints });
+    const asked: string[] = [];
+    const resolve: typeof fetch = (input, init) => {
+      const url = String(input instanceof Request ? input.url : input);
+      if (url.startsWith(inside)) asked.push(url);
+      return ports.fetch(url.replace(inside, idp.origin), init);
+    };
+    const obtain = (allowed: readonly string[] | undefined) =>
+      create(
+        settingsOf(
+          { clientId: 'service', clientSecretLocation: join(folder, 'client_secret') },
+          { dangerouslyAllowPlainHttpTo: allowed },
+        ),
+        { fetch: resolve },
+      ).tokenSource.get();
+    await expect(obtain(undefined)).rejects.toMatchObject({ code: 'SP_PLATFORM_PROTOCOL' });
+    await expect(obtain([inside.replace('8080', '8081')])).rejects.toMatchObject({
+      code: 'SP_PLATFORM_PROTOCOL',
+    });
+    expect(asked).toEqual([]);
+    expect(await obtain([inside])).toMatchObject({ ok: true, value: { accessToken: 'at-1' } });
+    expect(asked).toEqual([`${inside}/.well-known/openid-configuration`, `${inside}/token`]);
   });
 
   it('of an application obtains a token at the advertised endpoint and sends it in the advertised header', async () => {

@@ -79,7 +79,7 @@ export interface Client {
  * @param ports - Its `fetch` MUST honour `caCertFilePath` and `insecureSkipVerify` of the settings.
  */
 export function createClient(settings: ClientSettings, ports: ClientPorts): Client {
-  const { endpoint, authType, isEnabled } = settings;
+  const { endpoint, authType, isEnabled, dangerouslyAllowPlainHttpTo } = settings;
   const origin = endpoint?.origin ?? '';
   const asked =
     endpoint === undefined
@@ -88,6 +88,7 @@ export function createClient(settings: ClientSettings, ports: ClientPorts): Clie
           endpoint,
           fetch: ports.fetch,
           confirms: settings.tokenUrl === '',
+          dangerouslyAllowPlainHttpTo,
         });
   const composed = once(compose);
   const learned = once(recallOrRead);
@@ -191,7 +192,13 @@ export function createClient(settings: ClientSettings, ports: ClientPorts): Clie
     // Another issuer is told nothing of this one's tokens.
     if (!(await isSameIssuer())) return accept('not_offered');
     const { tokenEndpoint } = describeSubject(settings, metadata);
-    const request = { issuer, tokenEndpoint, revocationEndpoint, authentication };
+    const request = {
+      issuer,
+      tokenEndpoint,
+      revocationEndpoint,
+      authentication,
+      dangerouslyAllowPlainHttpTo,
+    };
     return await revokeTokens(request, tokens, ports.fetch, options);
   }
 }

@@ -27,6 +27,7 @@ const DESTINATION_KEYS = [
   'admin.insecureSkipVerify',
   'admin.caCertFilePath',
   'admin.tokenUrl',
+  'dangerouslyAllowPlainHttpTo',
 ] as const;
 /** The same; an API key says these itself. */
 const ENDPOINT_KEYS = ['admin.endpoint', 'admin.insecure'] as const;

@@ -20,6 +20,10 @@ const SHOWN: readonly (readonly [key: string, show: (settings: ClientSettings) =
   ],
   ['admin.insecureSkipVerify', ({ insecureSkipVerify }) => String(insecureSkipVerify)],
   ['admin.caCertFilePath', ({ caCertFilePath }) => caCertFilePath || 'none'],
+  [
+    'dangerouslyAllowPlainHttpTo',
+    ({ dangerouslyAllowPlainHttpTo: origins }) => origins.join(' ') || 'none',
+  ],
   ['admin.clientId', ({ clientId }) => clientId || FROM_PLATFORM],
   ['admin.clientSecretLocation', ({ clientSecret }) => showSecret(clientSecret)],
   ['admin.scopes', ({ scopes }) => scopes?.join(' ') ?? FROM_PLATFORM],

@@ -36,7 +36,11 @@ const INTERVAL_MAX_SECONDS = 60;
  */
 export function parseDeviceAuthorization(
   text: string,
-  limits: { readonly startedAt: number; readonly timeoutMs: number },
+  limits: {
+    readonly startedAt: number;
+    readonly timeoutMs: number;
+    readonly dangerouslyAllowPlainHttpTo?: readonly string[] | undefined;
+  },
 ): Result<DeviceAuthorization, string> {
   const body = parseJsonObject(text);
   if (body === undefined) return refuse('is no JSON object');
@@ -46,10 +50,11 @@ export function parseDeviceAuthorization(
   const complete = body['verification_uri_complete'];
   if (!isPlain(deviceCode, 8_192)) return refuse('has no usable device_code');
   if (!isPlain(userCode, 128)) return refuse('has no usable user_code');
-  if (!isPlain(uri, 2_048) || !isSafeUrl(uri))
+  const isSafe = (text: string) => isSafeUrl(text, limits.dangerouslyAllowPlainHttpTo);
+  if (!isPlain(uri, 2_048) || !isSafe(uri))
     return refuse('has a verification_uri that is neither https nor http on this machine');
   if (!isGiven(complete)) return build(undefined);
-  if (!isPlain(complete, 2_048) || !isSafeUrl(complete))
+  if (!isPlain(complete, 2_048) || !isSafe(complete))
     return refuse('has a verification_uri_complete that is neither https nor http on this machine');
   return build(complete);
 

@@ -26,6 +26,8 @@ export interface DeviceCodeOptions {
   readonly audience: string;
   /** Milliseconds a person has, unless the server's code ends sooner. */
   readonly timeoutMs: number;
+  /** Origins that the identity provider's pages may be at over plain http; none when absent. */
+  readonly dangerouslyAllowPlainHttpTo?: readonly string[];
 }
 
 const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:device_code';
@@ -73,7 +75,7 @@ export function createDeviceCodeGrant(
 }
 
 async function start(
-  { metadata, scopes, audience, timeoutMs }: DeviceCodeOptions,
+  { metadata, scopes, audience, timeoutMs, dangerouslyAllowPlainHttpTo }: DeviceCodeOptions,
   verifier: string,
   ports: Pick<InteractivePorts, 'fetch' | 'now'>,
   { signal }: GrantOptions,
@@ -97,7 +99,11 @@ async function start(
   if (!sent.ok) return sent;
   if (sent.value.status !== 200)
     return refuse(refusalOf(sent.value, deviceAuthorizationEndpoint, { body }));
-  const parsed = parseDeviceAuthorization(sent.value.text, { startedAt, timeoutMs });
+  const parsed = parseDeviceAuthorization(sent.value.text, {
+    startedAt,
+    timeoutMs,
+    dangerouslyAllowPlainHttpTo,
+  });
   if (parsed.ok) return parsed;
   throw new SallyportError('SP_IDP_PROTOCOL', {
     component: 'idp',

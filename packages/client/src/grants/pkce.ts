@@ -28,6 +28,8 @@ export interface PkceOptions {
   readonly audience: string;
   /** Milliseconds a person has. */
   readonly timeoutMs: number;
+  /** Origins that the identity provider's pages may be at over plain http; none when absent. */
+  readonly dangerouslyAllowPlainHttpTo?: readonly string[];
 }
 
 /**
@@ -55,9 +57,10 @@ async function signIn(
   ports: InteractivePorts,
   { signal }: GrantOptions = {},
 ): Promise<Result<TokenSet, TokenRefusal>> {
-  const { metadata, tokenEndpoint, scopes, audience } = options;
+  const { metadata, tokenEndpoint, scopes, audience, dangerouslyAllowPlainHttpTo } = options;
   const { authorizationEndpoint, clientId, issuer, redirectUri } = metadata;
-  if (!isSafeUrl(authorizationEndpoint)) return refuse(notOffered('authorization endpoint'));
+  if (!isSafeUrl(authorizationEndpoint, dangerouslyAllowPlainHttpTo))
+    return refuse(notOffered('authorization endpoint'));
   if (clientId === '') return refuse(notOffered('client ID'));
   const redirect = parseLoopbackRedirect(redirectUri);
   if (!redirect.ok) return refuse(unusableRedirect());

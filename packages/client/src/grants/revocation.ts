@@ -22,6 +22,8 @@ export interface RevocationRequest {
   /** Where the tokens came from. They are given back on its origin, or not at all. */
   readonly tokenEndpoint: string;
   readonly authentication: ClientAuthentication;
+  /** Origins that may be asked over plain http; none when absent. */
+  readonly dangerouslyAllowPlainHttpTo?: readonly string[];
 }
 
 /** What became of it. */
@@ -50,7 +52,7 @@ export async function revokeTokens(
 ): Promise<Result<Revocation, TokenRefusal>> {
   const endpoint =
     request.revocationEndpoint === ''
-      ? await discoverRevocationEndpoint(request.issuer, fetch)
+      ? await discoverRevocationEndpoint(request, fetch)
       : request.revocationEndpoint;
   if (endpoint === undefined || !isSameOrigin(endpoint, request.tokenEndpoint))
     return accept('not_offered');
@@ -70,12 +72,20 @@ export async function revokeTokens(
 
 /** From the issuer's own document. Whatever is not sound offers nothing. */
 async function discoverRevocationEndpoint(
-  issuer: string,
+  { issuer, dangerouslyAllowPlainHttpTo }: RevocationRequest,
   fetch: typeof globalThis.fetch,
 ): Promise<string | undefined> {
   try {
-    const endpoint = (await fetchIssuerDocument(issuer, fetch))?.['revocation_endpoint'];
-    return typeof endpoint === 'string' && isSafeUrl(endpoint) ? endpoint : undefined;
+    const document = await fetchIssuerDocument(
+      issuer,
+      fetch,
+      undefined,
+      dangerouslyAllowPlainHttpTo,
+    );
+    const endpoint = document?.['revocation_endpoint'];
+    return typeof endpoint === 'string' && isSafeUrl(endpoint, dangerouslyAllowPlainHttpTo)
+      ? endpoint
+      : undefined;
   } catch (failure) {
     if (!(failure instanceof ExchangeFailure)) throw failure;
     return undefined;

@@ -108,16 +108,27 @@ export function selectGrant(
   ports: InteractivePorts & SecretPorts,
 ): Grant {
   const subject = describeSubject(settings, metadata);
+  const { dangerouslyAllowPlainHttpTo } = settings;
   const { path, use } = settings.serviceAccountToken;
   switch (settings.authType) {
     case 'Pkce':
       return createPkceGrant(
-        { ...subject, metadata: needed(metadata), timeoutMs: settings.pkceTimeoutMs },
+        {
+          ...subject,
+          metadata: needed(metadata),
+          timeoutMs: settings.pkceTimeoutMs,
+          dangerouslyAllowPlainHttpTo,
+        },
         ports,
       );
     case 'DeviceFlow':
       return createDeviceCodeGrant(
-        { ...subject, metadata: needed(metadata), timeoutMs: settings.deviceTimeoutMs },
+        {
+          ...subject,
+          metadata: needed(metadata),
+          timeoutMs: settings.deviceTimeoutMs,
+          dangerouslyAllowPlainHttpTo,
+        },
         ports,
       );
     case 'ClientSecret':

@@ -27,6 +27,8 @@ export interface MetadataClientOptions {
   readonly limits?: FetchLimits;
   /** Whether the issuer is asked to confirm the endpoints; not when the token endpoint is configured. */
   readonly confirms?: boolean;
+  /** Origins of identity providers that may be asked over plain http; none when absent. */
+  readonly dangerouslyAllowPlainHttpTo?: readonly string[];
 }
 
 /** Reads what the platform tells its clients. */
@@ -72,6 +74,7 @@ export function createMetadataClient({
   fetch,
   limits = DEFAULT_LIMITS,
   confirms = true,
+  dangerouslyAllowPlainHttpTo = [],
 }: MetadataClientOptions): MetadataClient {
   let reading: Promise<PlatformMetadata> | undefined;
   return {
@@ -91,7 +94,7 @@ export function createMetadataClient({
         ask(way.publicClient, way.isConnect),
       ]);
       if (oauth2 === undefined || publicClient === undefined) continue;
-      const parsed = parseMetadata(oauth2, publicClient);
+      const parsed = parseMetadata(oauth2, publicClient, dangerouslyAllowPlainHttpTo);
       if (parsed.ok) return confirms ? await confirmed(parsed.value) : parsed.value;
       throw protocolError(`the metadata of ${endpoint.origin} ${parsed.error}`);
     }
@@ -105,7 +108,7 @@ export function createMetadataClient({
     const { issuer } = metadata;
     let document: IssuerDocument | undefined;
     try {
-      document = await fetchIssuerDocument(issuer, fetch, limits);
+      document = await fetchIssuerDocument(issuer, fetch, limits, dangerouslyAllowPlainHttpTo);
     } catch (cause) {
       if (!(cause instanceof ExchangeFailure)) throw cause;
       throw new SallyportError('SP_IDP_UNREACHABLE', {

@@ -22,7 +22,9 @@ export async function fetchIssuerDocument(
   issuer: string,
   fetch: typeof globalThis.fetch,
   limits?: FetchLimits,
+  dangerouslyAllowPlainHttpTo: readonly string[] = [],
 ): Promise<IssuerDocument | undefined> {
+  if (!isSafeUrl(issuer, dangerouslyAllowPlainHttpTo)) return undefined;
   for (const url of listDocuments(issuer)) {
     const init = { headers: { accept: 'application/json' } };
     const { status, text } = await fetchBounded(fetch, url, init, limits);
@@ -34,7 +36,7 @@ export async function fetchIssuerDocument(
 
 function listDocuments(issuer: string): readonly string[] {
   const url = URL.parse(issuer);
-  if (url === null || !isSafeUrl(issuer)) return [];
+  if (url === null) return [];
   const path = url.pathname === '/' ? '' : url.pathname;
   return [
     `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`,

@@ -4,9 +4,9 @@
  * @module
  */
 
+import { mayConnect } from '@sallyport/config';
 import { accept, HOP_BY_HOP_HEADERS, type Result, refuse } from '@sallyport/protocol';
 import type { PlatformMetadata } from '../platform-metadata.ts';
-import { isLoopbackHost } from '../settings/endpoint.ts';
 
 /** What is wrong with an answer, completing "the platform's metadata …". */
 export type MetadataRefusal = string;
@@ -20,15 +20,17 @@ const FALLBACK_HEADER = 'authorization';
  * Parses the answers of `GetOAuth2Metadata` and `GetPublicClientConfig`.
  *
  * Members may be spelled as in protobuf JSON (`tokenEndpoint`) or as in RFC 8414 (`token_endpoint`);
- * protobuf leaves out what is empty. Endpoints are https, or http on the loopback. Does not check that
- * they are the issuer's: `confirmMetadata` does.
+ * protobuf leaves out what is empty. Endpoints are https, or http where {@link isSafeUrl} allows it.
+ * Does not check that they are the issuer's: `confirmMetadata` does.
  *
  * @param oauth2 - Parsed JSON, untrusted.
  * @param publicClient - Parsed JSON, untrusted.
+ * @param dangerouslyAllowPlainHttpTo - Of this client's own settings; the platform cannot allow it.
  */
 export function parseMetadata(
   oauth2: unknown,
   publicClient: unknown,
+  dangerouslyAllowPlainHttpTo: readonly string[] = [],
 ): Result<PlatformMetadata, MetadataRefusal> {
   if (!isRecord(oauth2) || !isRecord(publicClient)) return refuse('is no JSON object');
   const problems: string[] = [];
@@ -50,7 +52,7 @@ export function parseMetadata(
       if (isRequired) problems.push(`lacks ${name}`);
       return '';
     }
-    if (isSafeUrl(value)) return value;
+    if (isSafeUrl(value, dangerouslyAllowPlainHttpTo)) return value;
     problems.push(`has a ${name} that is neither https nor http on this machine`);
     return '';
   };
@@ -86,12 +88,18 @@ export function parseMetadata(
   return first === undefined ? accept(metadata) : refuse(first);
 }
 
-/** Whether a client may send something secret there: https, or http on this machine; no user information. */
-export function isSafeUrl(text: string): boolean {
+/**
+ * Whether a client may send something secret there: https, or http on this machine and at an origin
+ * that the setting allows; no user information.
+ */
+export function isSafeUrl(
+  text: string,
+  dangerouslyAllowPlainHttpTo: readonly string[] = [],
+): boolean {
   const url = URL.parse(text);
   if (url === null || !/^https?:\/\//i.test(text) || url.username !== '' || url.password !== '')
     return false;
-  return url.protocol === 'https:' || isLoopbackHost(url.hostname);
+  return mayConnect(url, dangerouslyAllowPlainHttpTo);
 }
 
 /** Headers that mean something else to everybody on the way; a token in one of them goes astray. */

@@ -28,6 +28,8 @@ export interface ClientSettings {
   readonly insecureSkipVerify: boolean;
   /** Certificates to trust beside the system's; empty when none. As above. */
   readonly caCertFilePath: string;
+  /** Origins at which an identity provider may be reached over plain http, beyond the loopback. */
+  readonly dangerouslyAllowPlainHttpTo: readonly string[];
   /** The application's; empty for people, who use the one that the platform tells. */
   readonly clientId: string;
   /** Present with `ClientSecret` and `ApiKey`. */

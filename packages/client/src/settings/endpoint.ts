@@ -4,6 +4,7 @@
  * @module
  */
 
+import { isLoopbackHost } from '@sallyport/config';
 import { accept, type Result, refuse } from '@sallyport/protocol';
 
 /** The platform's address. */
@@ -27,12 +28,6 @@ export type EndpointRefusal =
   | 'https_with_insecure';
 
 const ENDPOINT = /^(?:(dns:\/\/\/)|(https?):\/\/)?([^/?#@\\\s]+)\/?$/;
-const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
-
-/** Whether a URL's host is this machine. */
-export function isLoopbackHost(host: string): boolean {
-  return LOOPBACK_HOSTS.has(host);
-}
 
 /**
  * Parses `dns:///host`, `dns:///host:port`, `host`, `host:port`, `https://host` or `http://host`.

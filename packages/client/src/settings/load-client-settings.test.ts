@@ -125,6 +125,17 @@ describe('the client-side file', () => {
 });
 
 describe('plain http', () => {
+  it('to a token endpoint off the loopback is refused, and warned of where its origin is allowed', () => {
+    const env = { ...BASE, CORE_CREDENTIALS_TOKEN_URL: 'http://idp.identity:8080/token' };
+    expect(problemsOf({ env })).toEqual([
+      'environment: admin.tokenUrl (CORE_CREDENTIALS_TOKEN_URL): found "http://idp.identity:8080/token", expected https, or http on localhost, 127.0.0.1 or [::1]; dangerouslyAllowPlainHttpTo: [http://idp.identity:8080] allows it',
+    ]);
+    const allowed = { SALLYPORT_DANGEROUSLY_ALLOW_PLAIN_HTTP_TO: 'http://idp.identity:8080' };
+    const { settings, warnings } = load({ env: { ...env, ...allowed } });
+    expect(settings.dangerouslyAllowPlainHttpTo).toEqual(['http://idp.identity:8080']);
+    expect(warnings.map(({ key }) => key)).toEqual(['admin.tokenUrl']);
+  });
+
   it('off the loopback is refused unless insecure is set', () => {
     expect(problemsOf({ env: { CORE_PLATFORM_URL: 'http://platform.example.com' } })[0]).toContain(
       'admin.insecure: true allows it elsewhere',

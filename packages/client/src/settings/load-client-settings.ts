@@ -62,7 +62,7 @@ export function loadClientSettings(
     variables: listVariables(brand),
   });
   const problems: ConfigProblem[] = [...read.problems];
-  const warnings: ConfigProblem[] = [];
+  const warnings: ConfigProblem[] = [...read.warnings];
   const settings =
     block === 'admin'
       ? buildPersonOrApplication(read, env, brand, problems, warnings)
@@ -201,12 +201,13 @@ function fromAdmin(
   read: ClientConfig,
   authType: AuthType,
 ): Omit<ClientSettings, 'clientId' | 'clientSecret' | 'endpoint'> {
-  const { admin } = read.config;
+  const { admin, dangerouslyAllowPlainHttpTo } = read.config;
   return {
     isEnabled: true,
     authType,
     insecureSkipVerify: admin.insecureSkipVerify,
     caCertFilePath: admin.caCertFilePath,
+    dangerouslyAllowPlainHttpTo,
     scopes: admin.scopes.length > 0 ? admin.scopes : undefined,
     audience: admin.audience,
     useAudienceFromAdmin: admin.useAudienceFromAdmin,
@@ -254,7 +255,7 @@ function listOrigins(
 ): ReadonlyMap<string, SettingOrigin> {
   const origins = new Map<string, SettingOrigin>();
   for (const [key, origin] of read.origins) {
-    if (!/^(?:admin|union|executions)\./.test(key)) continue;
+    if (!/^(?:admin|union|executions)\.|^dangerously/.test(key)) continue;
     const { file, line, variable } = read.placeOf(key);
     const place = variable ?? (line === undefined ? file : `${file}:${line}`);
     origins.set(key, { origin, source: origin === 'default' ? 'default' : place });

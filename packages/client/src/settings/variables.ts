@@ -92,6 +92,7 @@ const BOOLEAN_KEYS: ReadonlySet<string> = new Set([
 
 /** Variables of the deployment (requirement, "Deployment variables") that services read. */
 const DEPLOYMENT_VARIABLES: Readonly<Record<string, readonly string[]>> = {
+  dangerouslyAllowPlainHttpTo: ['SALLYPORT_DANGEROUSLY_ALLOW_PLAIN_HTTP_TO'],
   'admin.clientId': ['INTERNAL_CLIENT_ID'],
   'union.auth.clientId': ['INTERNAL_CLIENT_ID', 'AUTH_CLIENT_ID'],
   'union.auth.tokenUrl': ['AUTH_TOKEN_URL'],
