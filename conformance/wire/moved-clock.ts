@@ -99,7 +99,8 @@ export async function startMovedClock(): Promise<MovedClock> {
   return {
     environment: { NODE_OPTIONS: `--import ${PRELOAD}`, MOVED_CLOCK: path },
     now: () => Date.now() + offsetMs,
-    pids: () => [...followers].map(({ pid }) => pid),
+    // A process and its threads follow each for itself.
+    pids: () => [...new Set([...followers].map(({ pid }) => pid))],
     async advance(ms) {
       offsetMs += ms;
       turn += 1;

@@ -31,7 +31,7 @@ const [{ enableCompileCache }, fs, { homedir }, { isAbsolute, join }] = await Pr
 const compiled = prepareCompiledFolder();
 if (compiled !== undefined) enableCompileCache(compiled);
 // Threads of a process that serves compile what they load by themselves, unless the environment names the folder.
-if (process.argv[2] === 'serve' && compiled !== undefined)
+if (['serve', 'up'].includes(process.argv[2]) && compiled !== undefined)
   process.env.NODE_COMPILE_CACHE ??= compiled;
 
 if (isCheckout) {

@@ -7,7 +7,8 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Config, ConfigProblem, LoadedConfig } from '@sallyport/config';
-import { describeFailure, type Log } from '@sallyport/server/observe';
+import type { Log } from '@sallyport/server/observe';
+import { tellChanges } from './tell-changes.ts';
 
 const SETTING = 'stateDirectory';
 const VARIABLE = 'SALLYPORT_STATE_DIRECTORY';
@@ -33,13 +34,8 @@ export function tellLocalStore(
   { stateDirectory }: Pick<Config, 'stateDirectory'>,
   log: Log,
 ): (cause?: unknown) => void {
-  let told: string | undefined;
-  return (cause) => {
-    const failure = cause === undefined ? undefined : describeFailure(cause);
-    if (failure === told) return;
-    told = failure;
-    if (failure === undefined) log('info', 'session_store_connected');
-    else
+  return tellChanges(
+    (failure, cause) =>
       log('error', 'session_store_unusable', {
         failure,
         key: SETTING,
@@ -47,8 +43,9 @@ export function tellLocalStore(
         detail: FOLDER_CODES.has(codeOf(cause))
           ? `make the folder, writable for the user of this process, or name another with ${VARIABLE} or ${SETTING}`
           : undefined,
-      });
-  };
+      }),
+    () => log('info', 'session_store_connected'),
+  );
 }
 
 /**

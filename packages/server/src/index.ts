@@ -31,6 +31,7 @@ export { KeyRing } from './session/key-ring.ts';
 export { createKeyRingFile, rotateKeyRingFile } from './session/key-ring-file.ts';
 export {
   createLocalSessionStore,
+  type LocalSessionStore,
   type LocalSessionStoreOptions,
 } from './session/local/local-session-store.ts';
 export { type OpenedPage, PrincipalSessions } from './session/principal-sessions.ts';

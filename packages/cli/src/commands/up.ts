@@ -52,7 +52,8 @@ type Stop = () => Promise<void> | void;
  * answers.
  *
  * @returns 0 after a stop.
- * @throws {SallyportError} `SP_STATE_IN_USE`; `SP_PORT_IN_USE` naming the port; what was started is stopped first.
+ * @throws {SallyportError} `SP_STATE_IN_USE`; `SP_THREAD_FAILED`; `SP_PORT_IN_USE` naming the port; what was
+ *   started is stopped first.
  */
 export async function up(options: UpOptions, stdio: Stdio): Promise<number> {
   const stateDirectory = resolve(options.state);

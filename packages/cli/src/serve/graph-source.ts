@@ -14,7 +14,7 @@ import {
 } from '@sallyport/server';
 import type { ServerSecrets } from '../client-secret.ts';
 import { createAdmin } from '../create-admin.ts';
-import { openSessionStore } from '../open-session-store.ts';
+import { openServingSessionStore } from '../open-session-store.ts';
 import type { Ports } from '../ports.ts';
 import type { Graph } from './replaceable-graph.ts';
 
@@ -33,7 +33,7 @@ export interface GraphSource {
 /**
  * Opens what all graphs of the process share.
  *
- * @throws {SallyportError} `SP_STORE_UNSUITABLE` and `SP_CONFIG_INVALID` as `openSessionStore`.
+ * @throws {SallyportError} `SP_STORE_UNSUITABLE`, `SP_CONFIG_INVALID` and `SP_THREAD_FAILED` as `openServingSessionStore`.
  */
 export async function openGraphSource(
   config: Config,
@@ -41,7 +41,7 @@ export async function openGraphSource(
   ports: Ports,
 ): Promise<GraphSource> {
   if (!config.server.security.useAuth) return createDisabledSource(readiness, ports);
-  const store = shareSessionStore(await openSessionStore(config, ports));
+  const store = shareSessionStore(await openServingSessionStore(config, ports));
   return {
     create(config, secrets) {
       if (secrets === undefined) throw new TypeError('useAuth does not change while it runs');

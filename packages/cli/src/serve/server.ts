@@ -77,8 +77,8 @@ export function openSecrets(
  *
  * @param secrets - Absent while `useAuth` is false.
  *
- * @throws {SallyportError} `SP_PORT_IN_USE` when the port is taken, `SP_LISTEN_FAILED` when it cannot be had; `SP_STORE_UNSUITABLE` and
- *   `SP_CONFIG_INVALID` as `openSessionStore`; `SP_NOT_READY` when it did not learn enough in time.
+ * @throws {SallyportError} `SP_PORT_IN_USE` when the port is taken, `SP_LISTEN_FAILED` when it cannot be had; `SP_STORE_UNSUITABLE`,
+ *   `SP_CONFIG_INVALID` and `SP_THREAD_FAILED` as `openServingSessionStore`; `SP_NOT_READY` when it did not learn enough in time.
  */
 export async function startServer(
   config: Config,

@@ -11,7 +11,7 @@ import type { AdminServer } from '@sallyport/server';
 import type { Log } from '@sallyport/server/observe';
 import { openClientSecret } from '../client-secret.ts';
 import { createAdmin } from '../create-admin.ts';
-import { openSessionStore } from '../open-session-store.ts';
+import { openServingSessionStore } from '../open-session-store.ts';
 import { createSystemPorts } from '../ports.ts';
 import { type Deployment, deploymentVariables } from './deployment.ts';
 
@@ -31,7 +31,7 @@ export interface AdminOfPlane {
  * `up` change.
  *
  * @param stops - Gets what ends it.
- * @throws {SallyportError} `SP_CONFIG_INVALID`.
+ * @throws {SallyportError} `SP_CONFIG_INVALID`; `SP_THREAD_FAILED` as `openServingSessionStore`.
  */
 export async function startAdmin(
   { deployment, idp, log, gateway, clientScopes }: AdminOfPlane,
@@ -54,7 +54,7 @@ export async function startAdmin(
   const ports = createSystemPorts(log);
   const admin = createAdmin(
     loaded.value.config,
-    await openSessionStore(loaded.value.config, ports),
+    await openServingSessionStore(loaded.value.config, ports),
     { method: 'client_secret', secret: () => secret.value.current() },
     ports,
   );

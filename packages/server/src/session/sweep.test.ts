@@ -59,6 +59,18 @@ describe('Sessions whose time is over are swept', () => {
     expect(told).toHaveLength(1);
   });
 
+  it('however often one fails, which is told once for each reason, and again after one that did not', async () => {
+    const [away, full] = [new Error('away'), new TypeError('full')];
+    const { told, fire } = setup(away, away, full, full, 0, full);
+    await fire(3_000);
+    const counts = [told.length];
+    for (let minute = 1; minute <= 5; minute += 1) {
+      await fire(60_000);
+      counts.push(told.length);
+    }
+    expect(counts).toEqual([1, 1, 2, 2, 2, 3]);
+  });
+
   it('no more after the end, whether a sweep waits or is under way; one that fails then is not told', async () => {
     const waiting = setup();
     waiting.sweeping.stop();

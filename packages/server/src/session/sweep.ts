@@ -24,11 +24,12 @@ const SWEEP_LIMIT = 32;
 const SWEEP_AGAIN_MS = 50;
 
 /**
- * Sweeps after three seconds and then once a minute, in parts until nothing is left. What fails is told and
- * tried again a minute later.
+ * Sweeps after three seconds and then once a minute, in parts until nothing is left. What fails is tried again
+ * a minute later, and told once for each reason.
  */
 export function startSweeping({ store, schedule, log }: SweepOptions): { stop(): void } {
   let isStopped = false;
+  let told: string | undefined;
   let cancel = schedule(FIRST_SWEEP_MS, sweep);
 
   function sweep(): void {
@@ -43,12 +44,20 @@ export function startSweeping({ store, schedule, log }: SweepOptions): { stop():
 
   async function sweepOnce(): Promise<number> {
     try {
-      return await store.sweep(SWEEP_LIMIT);
+      const swept = await store.sweep(SWEEP_LIMIT);
+      told = undefined;
+      return swept;
     } catch (cause) {
-      // The end of the process may come in between.
-      if (!isStopped) log('warn', 'sweep_failed', { failure: describeFailure(cause) });
+      tell(describeFailure(cause));
       return 0;
     }
+  }
+
+  function tell(failure: string): void {
+    // The end of the process may come in between.
+    if (isStopped || failure === told) return;
+    told = failure;
+    log('warn', 'sweep_failed', { failure });
   }
 
   return {

@@ -37,6 +37,7 @@ const FAILURE_EVENTS = [
   'key_ring_unreadable',
   'secret_file',
   'session_store_unusable',
+  'store_upkeep_failed',
   'sweep_failed',
   'idp_unreachable',
   'issuer_unavailable',

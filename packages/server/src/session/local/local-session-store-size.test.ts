@@ -7,7 +7,7 @@ import { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { Clock, NOON } from '../../testing/clock.ts';
 import type { SessionStore, StoredSession } from '../session-store.ts';
-import { createLocalSessionStore } from './local-session-store.ts';
+import { createLocalSessionStore, type LocalSessionStore } from './local-session-store.ts';
 import { openStoreFile } from './local-store-file.ts';
 import { prepareStatements, type StatementName, toColumns } from './local-store-statements.ts';
 
@@ -70,7 +70,7 @@ function keyOf(number: number): Uint8Array {
 const sizeOf = ({ metadata, tokens }: StoredSession) => metadata.length + tokens.length;
 
 /** A store with sessions 0 to `count - 1`, written with its own statements. */
-function fill(path: string, count: number, clock: Clock): SessionStore {
+function fill(path: string, count: number, clock: Clock): LocalSessionStore {
   const db = openStoreFile(path, { busyTimeoutMs: 1_000 });
   const { insert } = prepareStatements(db);
   for (let first = 0; first < count; first += AT_ONCE) {
@@ -91,10 +91,11 @@ describe(`${MANY} sessions`, { timeout: 60_000 }, () => {
   const clock = new Clock();
   const folder = mkdtempSync(join(tmpdir(), 'sallyport-'));
   const path = join(folder, 'many', 'sessions.sqlite');
-  let many: SessionStore;
+  let many: LocalSessionStore;
   let few: SessionStore;
-  beforeAll(() => {
+  beforeAll(async () => {
     many = fill(path, MANY, clock);
+    await many.startUpkeep();
     few = fill(join(folder, 'few', 'sessions.sqlite'), FEW, clock);
   }, 60_000);
   afterAll(() => {

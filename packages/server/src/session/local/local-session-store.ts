@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { Schedule } from '../../issuer/idp-metadata.ts';
 import type {
   EndReason,
   SessionStore,
@@ -54,6 +55,21 @@ export interface LocalSessionStoreOptions {
   readonly onExpired?: (id: number) => void;
   /** Told each time the file was opened, or could not be: then with what was in the way. */
   readonly onOpening?: (cause?: unknown) => void;
+  /** Told when the upkeep thread failed, with why, and when one answers again. It is started again by itself. */
+  readonly onUpkeepThread?: (cause?: unknown) => void;
+  /** When that is tried again; by default by timers that do not keep the process alive. */
+  readonly schedule?: Schedule;
+}
+
+/** A store of which a process takes care. */
+export interface LocalSessionStore extends SessionStore {
+  /**
+   * Starts the upkeep thread, which carries over into the file what is written and sweeps; the first sweep
+   * would start it, too. One process that serves is enough: a command that writes beside it needs none.
+   *
+   * @throws {SallyportError} `SP_THREAD_FAILED` when it cannot run. A file that cannot be opened is no matter of it.
+   */
+  startUpkeep(): Promise<void>;
 }
 
 /**
@@ -69,8 +85,10 @@ export function createLocalSessionStore({
   monotonicNow = readMonotonicClock,
   onExpired = () => {},
   onOpening = () => {},
-}: LocalSessionStoreOptions): SessionStore {
-  const upkeep = createUpkeep(path);
+  onUpkeepThread = () => {},
+  schedule = systemSchedule,
+}: LocalSessionStoreOptions): LocalSessionStore {
+  const upkeep = createUpkeep({ path, schedule, onThread: onUpkeepThread });
   const connection = new StoreConnection({
     path,
     now,
@@ -82,6 +100,7 @@ export function createLocalSessionStore({
   const use: StoreConnection['use'] = (work) => connection.use(work);
   const log = new LocalRevocationLog({ now, use });
   const writes = new StoreWrites(connection);
+  const write: StoreWrites['write'] = (durable, work) => writes.write(durable, work);
   const uses = createNotedUses((part) => write(false, (at) => touchAll(at, part)));
   const readTogether = createReadsTogether<StoredMetadata>((ids, found) => {
     use((at) =>
@@ -91,11 +110,6 @@ export function createLocalSessionStore({
       }),
     );
   });
-
-  function write<T>(durable: boolean, work: (connection: Connection) => T): Promise<T> {
-    upkeep.start();
-    return writes.write(durable, work);
-  }
 
   function withUse<T extends StoredMetadata>(stored: T | undefined): T | undefined {
     return stored === undefined ? undefined : uses.apply(stored);
@@ -238,6 +252,8 @@ export function createLocalSessionStore({
 
     revocations: () => log.take(),
 
+    startUpkeep: () => upkeep.start(),
+
     async sweep(limit) {
       connection.expectOpen();
       try {
@@ -301,6 +317,12 @@ function revokedSince(at: Connection, session: StoredSession): EndReason | undef
 function toSessions(rows: readonly Record<string, unknown>[]): readonly StoredSession[] {
   return rows.map(toStoredSession).filter((session) => session !== undefined);
 }
+
+const systemSchedule: Schedule = (afterMs, callback) => {
+  const timer = setTimeout(callback, afterMs);
+  timer.unref();
+  return () => clearTimeout(timer);
+};
 
 function readMonotonicClock(): number {
   return Number(process.hrtime.bigint() / 1_000_000n);

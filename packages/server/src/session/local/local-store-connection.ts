@@ -5,9 +5,10 @@
  */
 
 import type { DatabaseSync } from 'node:sqlite';
-import { isBusy, isFull, storeUnavailable } from './local-store-error.ts';
+import { storeUnavailable } from './local-store-error.ts';
 import { openStoreFile } from './local-store-file.ts';
 import { type Connection, prepareStatements } from './local-store-statements.ts';
+import { isBusy, isFull } from './sqlite-code.ts';
 
 /** Dependencies and limits of {@link StoreConnection}. */
 export interface StoreConnectionOptions {

@@ -1,31 +1,10 @@
 /**
- * What an error of SQLite means for who met it, and how the store tells its own.
+ * How the local store tells its own failures.
  *
  * @module
  */
 
 import { SallyportError } from '@sallyport/protocol';
-
-const SQLITE_BUSY = 5;
-const SQLITE_LOCKED = 6;
-const SQLITE_FULL = 13;
-
-/** Whether another connection had the file: the same again may go well. */
-export function isBusy(error: unknown): boolean {
-  const code = resultCode(error);
-  return code === SQLITE_BUSY || code === SQLITE_LOCKED;
-}
-
-/** Whether the file has its largest size. */
-export function isFull(error: unknown): boolean {
-  return resultCode(error) === SQLITE_FULL;
-}
-
-/** The primary result code: extended codes carry theirs in the upper bits. */
-function resultCode(error: unknown): number | undefined {
-  if (typeof error !== 'object' || error === null || !('errcode' in error)) return undefined;
-  return Number(error.errcode) & 0xff;
-}
 
 /** Nobody can tell what the file holds, or it cannot be written just now. */
 export function storeUnavailable(detail: string, cause: unknown): SallyportError {

@@ -7,7 +7,7 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { isBusy } from './local-store-error.ts';
+import { isBusy } from './sqlite-code.ts';
 
 /** Version of the tables, kept in `PRAGMA user_version`; see docs/storage-schema.md. */
 const SCHEMA_VERSION = 2;

@@ -1,13 +1,16 @@
 /**
  * The thread that keeps the local store's file small; started by {@link file://./local-store-upkeep.ts}.
  *
+ * Neither it nor what it loads imports a package: what leads a process from a package's name to its sources
+ * need not reach a thread.
+ *
  * @module
  */
 
 import type { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import { openStoreFile } from './local-store-file.ts';
-import type { UpkeepAnswer, UpkeepOrder } from './local-store-upkeep.ts';
+import type { UpkeepAnswer, UpkeepMessage, UpkeepOrder } from './local-store-upkeep.ts';
 
 /** Another process's write is waited for: nobody waits for this thread. */
 const BUSY_TIMEOUT_MS = 2_000;
@@ -69,6 +72,10 @@ function describe(error: unknown): Omit<Extract<UpkeepAnswer, { ok: false }>, 'o
   return { message, code: 'code' in error ? String(error.code) : undefined };
 }
 
+function say(message: UpkeepMessage): void {
+  parentPort?.postMessage(message);
+}
+
 parentPort?.on('message', (order: UpkeepOrder) => {
   let answer: UpkeepAnswer;
   try {
@@ -77,7 +84,7 @@ parentPort?.on('message', (order: UpkeepOrder) => {
     forget();
     answer = { ok: false, ...describe(error) };
   }
-  parentPort?.postMessage(answer);
+  say(answer);
 });
 
 setInterval(() => {
@@ -88,3 +95,5 @@ setInterval(() => {
     forget();
   }
 }, CHECKPOINT_EVERY_MS);
+
+say('running');

@@ -6,8 +6,8 @@
 
 import { SallyportError } from '@sallyport/protocol';
 import { type StoreConnection, transact } from './local-store-connection.ts';
-import { isBusy } from './local-store-error.ts';
 import type { Connection } from './local-store-statements.ts';
+import { isBusy } from './sqlite-code.ts';
 
 /** A write that met another process's is tried again this often: two seconds in all. */
 const BUSY_ATTEMPTS = 250;

@@ -1,0 +1,27 @@
+/**
+ * Telling the log of something that fails and is tried again and again.
+ *
+ * @module
+ */
+
+import { describeFailure } from '@sallyport/server/observe';
+
+/**
+ * Creates what is to be told of every attempt: says once for each reason that it failed, not for each
+ * attempt, and once that it is well again. Says nothing of what was well from the start.
+ *
+ * @returns Takes what was in the way; nothing when nothing was.
+ */
+export function tellChanges(
+  failed: (failure: string, cause: unknown) => void,
+  restored: () => void,
+): (cause?: unknown) => void {
+  let told: string | undefined;
+  return (cause) => {
+    const failure = cause === undefined ? undefined : describeFailure(cause);
+    if (failure === told) return;
+    told = failure;
+    if (failure === undefined) restored();
+    else failed(failure, cause);
+  };
+}
