@@ -204,21 +204,28 @@ describe('The answer of the IdP at /callback', () => {
   });
 
   describe('without a code, or with a huge one', () => {
-    it.each(['missing', 'empty'])(
-      'code %s: a page, no session, no request to the IdP',
-      async (kind) => {
-        const opened = await open();
-        const asked = service.idp.counts.token;
-        const query = new URLSearchParams(opened.query);
-        if (kind === 'missing') query.delete('code');
-        else query.set('code', '');
-        const received = await opened.browser.step(callback(query));
-        expectFailurePage(received, 'token_invalid', 502);
-        expect(await me(opened.browser)).toBe(401);
-        if (kind === 'missing') expect(service.idp.counts.token).toBe(asked);
-        await expectHonest(await open());
-      },
-    );
+    it.each<[string, (query: URLSearchParams) => void]>([
+      ['missing', (query) => query.delete('code')],
+      ['empty', (query) => query.set('code', '')],
+      [
+        'missing, with an empty error',
+        (query) => {
+          query.delete('code');
+          query.set('error', '');
+        },
+      ],
+    ])('code %s: 400, no request to the IdP, and nothing is used up', async (_, change) => {
+      const opened = await open();
+      const asked = service.idp.counts.token;
+      const query = new URLSearchParams(opened.query);
+      change(query);
+      const received = await opened.browser.step(callback(query));
+      expectFailurePage(received, 'bad_request', 400);
+      expect(received.setCookies).toEqual([]);
+      expect(await me(opened.browser)).toBe(401);
+      expect(service.idp.counts.token).toBe(asked);
+      await expectHonest(opened);
+    });
 
     it.each([
       ['code', 30_000, 403],

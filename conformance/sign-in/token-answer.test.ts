@@ -88,6 +88,11 @@ describe('An IdP that answers', () => {
       ['with an access token that is a number', withFields({ access_token: 1 })],
       ['without a token type', withFields({ token_type: undefined })],
       ['with a token type nobody knows', withFields({ token_type: 'mac' })],
+      ['with the token type DPoP', withFields({ token_type: 'DPoP' })],
+      ['with the token type N_A', withFields({ token_type: 'N_A' })],
+      ['with two token types', withFields({ token_type: 'Bearer DPoP' })],
+      ['with an empty token type', withFields({ token_type: '' })],
+      ['with a list of token types', withFields({ token_type: ['Bearer'] })],
       ['with a life that is text', withFields({ expires_in: 'soon' })],
       ['with a life that is negative', withFields({ expires_in: -1 })],
       ['with a refresh token that is an object', withFields({ refresh_token: {} })],
@@ -103,6 +108,13 @@ describe('An IdP that answers', () => {
     ])('%s: a page, no session, and the next sign-in goes through', async (_, lie) => {
       await refused(lie);
     });
+
+    it.each(['Bearer', 'bearer', 'BEARER'])(
+      'RFC 6749 section 7.1: with the token type %s it signs in',
+      async (type) => {
+        expect(beginsSession((await signIn(withFields({ token_type: type }))).received)).toBe(true);
+      },
+    );
 
     it.each([301, 302, 303, 307, 308])(
       'with a redirect (%i): not followed, a page, no session',

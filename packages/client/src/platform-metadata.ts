@@ -7,6 +7,8 @@
 /** Answers of `GetOAuth2Metadata` and `GetPublicClientConfig` together. Untrusted until checked by whoever read them. */
 export interface PlatformMetadata {
   readonly issuer: string;
+  /** Whether each answer of its authorization endpoint names it (RFC 9207): one that does not is then none. */
+  readonly isIssuerNamed: boolean;
   /** Empty when the authorization server has none. */
   readonly authorizationEndpoint: string;
   readonly tokenEndpoint: string;

@@ -28,6 +28,7 @@ const WHAT: Recollection = {
   refreshWindowMs: 300_000,
   metadata: {
     issuer: 'i',
+    isIssuerNamed: false,
     authorizationEndpoint: '',
     tokenEndpoint: 't',
     deviceAuthorizationEndpoint: '',

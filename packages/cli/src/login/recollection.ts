@@ -118,8 +118,9 @@ function isTokenKey(key: unknown): boolean {
 
 function isMetadata(metadata: unknown): boolean {
   if (typeof metadata !== 'object' || metadata === null) return false;
-  const fields: Readonly<Record<keyof PlatformMetadata, 'text' | 'list'>> = {
+  const fields: Readonly<Record<keyof PlatformMetadata, 'text' | 'list' | 'flag'>> = {
     issuer: 'text',
+    isIssuerNamed: 'flag',
     authorizationEndpoint: 'text',
     tokenEndpoint: 'text',
     deviceAuthorizationEndpoint: 'text',
@@ -133,6 +134,7 @@ function isMetadata(metadata: unknown): boolean {
   };
   return Object.entries(fields).every(([name, form]) => {
     const value = (metadata as Record<string, unknown>)[name];
-    return form === 'text' ? typeof value === 'string' : Array.isArray(value);
+    if (form === 'list') return Array.isArray(value);
+    return typeof value === (form === 'text' ? 'string' : 'boolean');
   });
 }

@@ -208,6 +208,17 @@ describe('signing in by browser', () => {
     expect(server.requests).toHaveLength(0);
   });
 
+  it('RFC 9207: does not exchange a code that comes without the issuer, where the issuer says that its answers name it', async () => {
+    const metadata = metadataOf(server.origin, { redirectUri, isIssuerNamed: true });
+    expect(
+      await create({ openBrowser: browser(() => ({ code: 'c' })) }, { metadata }).obtain(),
+    ).toMatchObject({ error: { error: 'issuer_mismatch' } });
+    expect(server.requests).toHaveLength(0);
+    server.script('/token', TOKENS);
+    const openBrowser = browser(() => ({ code: 'c', iss: server.origin }));
+    expect((await create({ openBrowser }, { metadata }).obtain()).ok).toBe(true);
+  });
+
   it('goes on waiting when somebody else’s answer comes first', async () => {
     server.script('/token', TOKENS);
     const outcome = await create({

@@ -58,7 +58,7 @@ async function signIn(
   { signal }: GrantOptions = {},
 ): Promise<Result<TokenSet, TokenRefusal>> {
   const { metadata, tokenEndpoint, scopes, audience, dangerouslyAllowPlainHttpTo } = options;
-  const { authorizationEndpoint, clientId, issuer, redirectUri } = metadata;
+  const { authorizationEndpoint, clientId, issuer, isIssuerNamed, redirectUri } = metadata;
   if (!isSafeUrl(authorizationEndpoint, dangerouslyAllowPlainHttpTo))
     return refuse(notOffered('authorization endpoint'));
   if (clientId === '') return refuse(notOffered('client ID'));
@@ -68,7 +68,7 @@ async function signIn(
 
   const state = randomBytes(32).toString('base64url');
   const verifier = createCodeVerifier();
-  const receiver = await receiveAnswer(redirect.value, { state, issuer });
+  const receiver = await receiveAnswer(redirect.value, { state, issuer, isIssuerNamed });
   if (!receiver.ok) return receiver;
   let outcome: Result<TokenSet, TokenRefusal> = refuse(cancelled());
   try {

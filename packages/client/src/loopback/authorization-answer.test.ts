@@ -2,8 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseAuthorizationAnswer } from './authorization-answer.ts';
 
-const EXPECTED = { state: 'st4te', issuer: 'https://idp.example.com' };
-const parse = (query: string) => parseAuthorizationAnswer(new URLSearchParams(query), EXPECTED);
+const EXPECTED = { state: 'st4te', issuer: 'https://idp.example.com', isIssuerNamed: false };
+const parse = (query: string, isIssuerNamed = false) =>
+  parseAuthorizationAnswer(new URLSearchParams(query), { ...EXPECTED, isIssuerNamed });
 
 describe('the answer of the authorization endpoint', () => {
   it.each([
@@ -47,6 +48,32 @@ describe('the answer of the authorization endpoint', () => {
     expect(parse(query)).toMatchObject({
       kind: 'answer',
       outcome: { ok: false, error: { error } },
+    });
+  });
+
+  describe('RFC 9207 section 2.4: of an identity provider that says its answers name it', () => {
+    it('gives the code when it does', () => {
+      expect(parse('state=st4te&code=c0de&iss=https://idp.example.com', true)).toEqual({
+        kind: 'answer',
+        outcome: { ok: true, value: { code: 'c0de' } },
+      });
+    });
+
+    it.each([
+      'state=st4te&code=c0de',
+      'state=st4te&code=c0de&iss=',
+      'state=st4te&code=c0de&iss=https://evil.example',
+      'state=st4te&error=access_denied',
+      'state=st4te',
+    ])('%s is refused', (query) => {
+      expect(parse(query, true)).toMatchObject({
+        kind: 'answer',
+        outcome: { ok: false, error: { error: 'issuer_mismatch' } },
+      });
+    });
+
+    it('changes nothing when it is the answer to another attempt', () => {
+      expect(parse('state=other&code=c0de', true)).toEqual({ kind: 'foreign' });
     });
   });
 

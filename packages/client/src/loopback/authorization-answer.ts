@@ -14,6 +14,8 @@ export interface ExpectedAnswer {
   readonly state: string;
   /** The issuer asked. */
   readonly issuer: string;
+  /** Whether it says that each of its answers names it; one without `iss` is then of somebody else. */
+  readonly isIssuerNamed: boolean;
 }
 
 /** Outcome of {@link parseAuthorizationAnswer}. */
@@ -37,7 +39,7 @@ const PARAMETERS = ['code', 'state', 'iss', 'error', 'error_description', 'error
  */
 export function parseAuthorizationAnswer(
   query: URLSearchParams,
-  { state, issuer }: ExpectedAnswer,
+  { state, issuer, isIssuerNamed }: ExpectedAnswer,
 ): AuthorizationAnswer {
   const states = query.getAll('state');
   if (states.length !== 1 || !isSame(states[0] ?? '', state)) return { kind: 'foreign' };
@@ -45,11 +47,14 @@ export function parseAuthorizationAnswer(
   if (repeated !== undefined)
     return answer(refuse(malformed(`it has "${repeated}" more than once`)));
   const iss = query.get('iss');
-  if (iss !== null && iss !== issuer)
+  if (iss === null ? isIssuerNamed : iss !== issuer)
     return answer(
       refuse({
         error: 'issuer_mismatch',
-        description: 'The answer is of another identity provider than the one asked.',
+        description:
+          iss === null
+            ? 'The answer does not name the identity provider, which says of itself that its answers do.'
+            : 'The answer is of another identity provider than the one asked.',
         hint: 'Compare the issuer that the platform tells with that of the identity provider, the slash at its end included.',
       }),
     );

@@ -7,7 +7,7 @@ import { type AnswerReceiver, receiveAnswer } from './receive-answer.ts';
 import { parseLoopbackRedirect } from './redirect-uri.ts';
 
 const STATE = 'st4te';
-const EXPECTED = { state: STATE, issuer: 'https://idp.example.com' };
+const EXPECTED = { state: STATE, issuer: 'https://idp.example.com', isIssuerNamed: false };
 const GOOD = `/callback?state=${STATE}&code=c0de`;
 const DONE = { ok: true, value: undefined } as const;
 

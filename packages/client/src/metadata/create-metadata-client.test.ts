@@ -119,6 +119,27 @@ describe('the issuer that a platform names', () => {
     await expect(failure).rejects.toMatchObject({ code: 'SP_PLATFORM_PROTOCOL' });
   });
 
+  it.each([
+    [true, true],
+    [false, false],
+    [undefined, false],
+    ['true', false],
+    [1, false],
+  ])(
+    'RFC 9207 section 3: says by %j in its document whether its answers name it: %s',
+    async (said, isIssuerNamed) => {
+      serve(V2);
+      idp.script(DOCUMENT, {
+        body: {
+          issuer: idp.origin,
+          token_endpoint: `${idp.origin}/token`,
+          authorization_response_iss_parameter_supported: said,
+        },
+      });
+      expect((await create().read()).isIssuerNamed).toBe(isIssuerNamed);
+    },
+  );
+
   it('confirms nothing when its document names another issuer', async () => {
     serve(V2);
     idp.script(DOCUMENT, {

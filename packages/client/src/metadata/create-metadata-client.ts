@@ -16,7 +16,7 @@ import {
 } from './bounded-fetch.ts';
 import { confirmMetadata } from './confirm-metadata.ts';
 import { fetchIssuerDocument, type IssuerDocument } from './issuer-document.ts';
-import { parseMetadata } from './parse-metadata.ts';
+import { ISS_PARAMETER, parseMetadata } from './parse-metadata.ts';
 import { toPrintable } from './printable.ts';
 
 /** What {@link createMetadataClient} needs. */
@@ -119,7 +119,10 @@ export function createMetadataClient({
       });
     }
     const confirmation = confirmMetadata(metadata, document);
-    if (confirmation.ok) return metadata;
+    if (confirmation.ok) {
+      const isIssuerNamed = metadata.isIssuerNamed || document?.[ISS_PARAMETER] === true;
+      return { ...metadata, isIssuerNamed };
+    }
     throw protocolError(`the metadata of ${endpoint.origin} ${confirmation.error}`);
   }
 

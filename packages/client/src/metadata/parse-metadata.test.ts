@@ -21,6 +21,7 @@ describe('platform metadata', () => {
     ok: true,
     value: {
       issuer: 'https://idp.example.com/oauth2/default',
+      isIssuerNamed: false,
       authorizationEndpoint: 'https://idp.example.com/authorize',
       tokenEndpoint: 'https://idp.example.com/token',
       deviceAuthorizationEndpoint: 'https://idp.example.com/device',
@@ -36,6 +37,16 @@ describe('platform metadata', () => {
 
   it('is read in the spelling of protobuf JSON', () => {
     expect(parseMetadata(OAUTH2, PUBLIC_CLIENT)).toEqual(expected);
+  });
+
+  it.each([
+    ['authorization_response_iss_parameter_supported', true, true],
+    ['authorizationResponseIssParameterSupported', true, true],
+    ['authorization_response_iss_parameter_supported', 'true', false],
+    ['authorization_response_iss_parameter_supported', 1, false],
+  ])('with %s %j: its issuer is named in answers: %s', (name, said, isIssuerNamed) => {
+    const parsed = parseMetadata({ ...OAUTH2, [name]: said }, PUBLIC_CLIENT);
+    expect(parsed).toMatchObject({ ok: true, value: { isIssuerNamed } });
   });
 
   it('is read in the spelling of RFC 8414', () => {

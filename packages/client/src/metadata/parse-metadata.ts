@@ -11,6 +11,8 @@ import type { PlatformMetadata } from '../platform-metadata.ts';
 /** What is wrong with an answer, completing "the platform's metadata …". */
 export type MetadataRefusal = string;
 
+/** Member of an issuer's metadata (RFC 9207 section 3). */
+export const ISS_PARAMETER = 'authorization_response_iss_parameter_supported';
 const TEXT_MAX_LENGTH = 2_048;
 const LIST_MAX_LENGTH = 100;
 /** Where neither the platform nor a setting names one; what existing clients fall back to. */
@@ -73,6 +75,7 @@ export function parseMetadata(
     problems.push('has an authorization_metadata_key that is no header name');
   const metadata: PlatformMetadata = {
     issuer: url('issuer', true),
+    isIssuerNamed: member(oauth2, ISS_PARAMETER) === true,
     authorizationEndpoint: url('authorization_endpoint', false),
     tokenEndpoint: url('token_endpoint', true),
     deviceAuthorizationEndpoint: url('device_authorization_endpoint', false),

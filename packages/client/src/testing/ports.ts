@@ -66,6 +66,7 @@ export function metadataOf(
 ): PlatformMetadata {
   return {
     issuer: origin,
+    isIssuerNamed: false,
     authorizationEndpoint: `${origin}/authorize`,
     tokenEndpoint: `${origin}/token`,
     deviceAuthorizationEndpoint: `${origin}/device`,

@@ -31,7 +31,7 @@ import {
 const SINGLE_PARAMETERS = ['code', 'state', 'iss', 'error', 'error_description'];
 
 /**
- * Creates the endpoint. Its steps, in order: single parameters, `state`, the attempt in this browser's
+ * Creates the endpoint. Its steps, in order: single parameters, code or error, `state`, the attempt in this browser's
  * cookies, at most one use of it, the exchange with every check on it, the access rules, the session.
  *
  * Only GET: a POST or HEAD is refused before anything is used up.
@@ -52,6 +52,9 @@ export function createCallback(
     if (SINGLE_PARAMETERS.some((name) => singleParameter(query, name) === 'repeated')) {
       return fail(request, 'bad_request', 'repeated parameter');
     }
+    // An answer is a code or an error (RFC 6749 section 4.1.2); one that is empty is none (section 3.1).
+    if (!query.get('code') && !query.get('error'))
+      return fail(request, 'bad_request', 'no code and no error');
     const state = attempts.openState(query.get('state') ?? '');
     if (state === undefined) return attemptGone(request, undefined);
     const attempt = attempts.find(request.headers.cookie, state);

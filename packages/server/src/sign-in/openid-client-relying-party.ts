@@ -20,6 +20,7 @@ import type {
   ExchangeRefusal,
   RelyingParty,
 } from './relying-party.ts';
+import { findTokenTypeProblem } from './token-type.ts';
 
 /** Settings and ports of {@link createRelyingParty}. */
 export interface RelyingPartyOptions {
@@ -245,6 +246,8 @@ export function createRelyingParty(options: RelyingPartyOptions): RelyingParty {
       pkceCodeVerifier: codeVerifier,
       idTokenExpected: true,
     });
+    const typeProblem = findTokenTypeProblem(answer);
+    if (typeProblem !== undefined) return refuse({ reason: 'token_invalid', check: typeProblem });
     const idToken = answer.id_token ?? '';
     const verified = answer.claims();
     if (

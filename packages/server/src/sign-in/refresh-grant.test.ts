@@ -292,10 +292,19 @@ describe('an id_token that does not pass is unverified, and the new refresh toke
     expect(await refresh()).toEqual(unverified(expect.any(String)));
   });
 
-  it('for a life of the access token that is none', async () => {
-    const { idp, refresh } = await setup();
-    idp.granted = { expires_in: 'soon' };
+  it.each<[string, Readonly<Record<string, unknown>>]>([
+    ['a life of the access token that is none', { expires_in: 'soon' }],
+    ...['DPoP', 'mac', '', undefined, ['Bearer']].map(
+      (token_type): [string, Readonly<Record<string, unknown>>] => [
+        `the token type ${JSON.stringify(token_type)} (RFC 6749 section 7.1)`,
+        { token_type },
+      ],
+    ),
+  ])('for %s', async (_, granted) => {
+    const { idp, refresh, pathsAsked } = await setup();
+    idp.granted = granted;
     expect(await refresh()).toEqual(unverified(expect.any(String)));
+    expect(pathsAsked()).not.toContain('/userinfo');
   });
 
   it('and without rotation it is the token that was sent: it stays good', async () => {

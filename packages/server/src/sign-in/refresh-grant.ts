@@ -11,6 +11,7 @@ import { type Claims, joinClaims } from '../session/joined-claims.ts';
 import type { RefreshedTokens, RefreshRefusal } from '../session/renewal/renewal.ts';
 import type { SessionTokens } from '../session/session-record.ts';
 import { findIdTokenProblem } from './id-token-claims.ts';
+import { findTokenTypeProblem } from './token-type.ts';
 
 /** What {@link createRefreshGrant} needs. */
 export interface RefreshGrantOptions {
@@ -109,6 +110,9 @@ export function createRefreshGrant({
     const answer = await oidc.refreshTokenGrant(configuration, tokens.refreshToken);
     // Without rotation the old one stays good.
     const refreshToken = answer.refresh_token ?? tokens.refreshToken;
+    const typeProblem = findTokenTypeProblem(answer);
+    if (typeProblem !== undefined)
+      return refuse({ reason: 'unverified', check: typeProblem, refreshToken });
     const verified = answer.claims();
     if (verified !== undefined) {
       const isOther = verified.sub !== principal.subject || verified.iss !== principal.issuer;
