@@ -36,12 +36,15 @@ export async function listenHttp(
   port: number,
   host: string,
 ): Promise<HttpListener> {
-  const server = createHttp1Server({
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    headersTimeout: HEADERS_MS,
-    requestTimeout: REQUEST_MS,
-    maxHeaderSize: HEADER_MAX_BYTES,
-  });
+  const server = createHttp1Server(
+    {
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      headersTimeout: HEADERS_MS,
+      requestTimeout: REQUEST_MS,
+      maxHeaderSize: HEADER_MAX_BYTES,
+    },
+    { stallMs: REQUEST_MS },
+  );
   server.on('request', handler);
   await listening(server, port, host);
   return { port: (server.address() as AddressInfo).port, close: () => drain(server) };

@@ -6,6 +6,7 @@
 
 import { type Duplex, PassThrough, type Readable, type Writable } from 'node:stream';
 import { type Dispatcher, errors, Pool } from 'undici';
+import { type BackendPlaces, createBackendPlaces } from './backend-places.ts';
 import type { Exchange } from './exchange.ts';
 import { joinWebSocket } from './forward-websocket.ts';
 import type { Forwarding } from './forwarding.ts';
@@ -37,55 +38,97 @@ export interface HttpForwarder {
  * Bodies stream both ways with back-pressure. An abort travels both ways too: a client that goes away
  * ends the backend's request, and a backend that breaks off resets the client's stream or connection,
  * so that half an answer never looks whole. Nothing is sent twice.
+ *
+ * When all connections to a backend are in use, a request waits here for a moment, and not for its
+ * client's sake alone: one that goes away leaves the line.
  */
 export function createHttpForwarder(options: HttpForwarderOptions): HttpForwarder {
   const { publicOrigin, timeouts, log } = options;
-  const poolByOrigin = new Map<string, Pool>();
+  const backendByOrigin = new Map<string, Backend>();
 
   return {
     forward(forwarding) {
-      const { exchange, origin, target, group, headers } = forwarding;
-      const relay = new ResponseRelay(forwarding, timeouts, log);
-      const isUnlimited = group.streaming;
-      try {
-        poolOf(origin).dispatch(
-          {
-            path: target,
-            method: exchange.method,
-            headers: [...headers.flat(), 'host', publicOrigin.host],
-            body: openBody(exchange, isUnlimited ? undefined : timeouts.clientBodyMs),
-            headersTimeout: isUnlimited ? 0 : timeouts.upstreamHeadersMs,
-            bodyTimeout: isUnlimited ? 0 : timeouts.upstreamIdleMs,
-            ...(exchange.upgrade === undefined ? {} : { upgrade: 'websocket' }),
-          },
-          relay,
-        );
-      } catch (error) {
-        relay.fail(error);
-      }
+      const { exchange, requestId, setCookie } = forwarding;
+      const { pool, places } = backendOf(forwarding.origin);
+      let relay: ResponseRelay | undefined;
+      const leave = places.enter({
+        start() {
+          relay = new ResponseRelay(forwarding, timeouts, log, () => leave());
+          dispatch(pool, forwarding, relay);
+        },
+        refused() {
+          const { backend } = forwarding.group;
+          log('gateway.upstream_failed', {
+            request_id: requestId,
+            backend,
+            reason: 'upstream_busy',
+          });
+          sendProblem(exchange, 'upstream_busy', { requestId, setCookie });
+        },
+      });
+      // One that has started keeps its place until the connection is free again.
+      exchange.onClose(() => {
+        if (relay === undefined) leave();
+      });
     },
     async destroy() {
-      await Promise.all([...poolByOrigin.values()].map((pool) => pool.destroy()));
+      await Promise.all([...backendByOrigin.values()].map(({ pool }) => pool.destroy()));
     },
   };
 
-  function poolOf(origin: string): Pool {
-    let pool = poolByOrigin.get(origin);
-    if (pool === undefined) {
-      pool = new Pool(origin, {
-        allowH2: false,
-        connections: CONNECTIONS_MAX,
-        maxHeaderSize: HEADER_BYTES_MAX,
-        connect: { timeout: timeouts.upstreamConnectMs },
-      });
-      poolByOrigin.set(origin, pool);
+  function dispatch(pool: Pool, forwarding: Forwarding, relay: ResponseRelay): void {
+    const { exchange, target, group, headers } = forwarding;
+    const isUnlimited = group.streaming;
+    try {
+      pool.dispatch(
+        {
+          path: target,
+          method: exchange.method,
+          headers: [...headers.flat(), 'host', publicOrigin.host],
+          body: openBody(exchange, isUnlimited ? undefined : timeouts.clientBodyMs),
+          headersTimeout: isUnlimited ? 0 : timeouts.upstreamHeadersMs,
+          bodyTimeout: isUnlimited ? 0 : timeouts.upstreamIdleMs,
+          ...(exchange.upgrade === undefined ? {} : { upgrade: 'websocket' }),
+        },
+        relay,
+      );
+    } catch (error) {
+      relay.onResponseError(null, error);
     }
-    return pool;
   }
+
+  function backendOf(origin: string): Backend {
+    let backend = backendByOrigin.get(origin);
+    if (backend === undefined) {
+      backend = {
+        pool: new Pool(origin, {
+          allowH2: false,
+          connections: CONNECTIONS_MAX,
+          maxHeaderSize: HEADER_BYTES_MAX,
+          connect: { timeout: timeouts.upstreamConnectMs },
+        }),
+        places: createBackendPlaces({
+          placesMax: CONNECTIONS_MAX,
+          waitingMax: WAITING_MAX,
+          waitMs: timeouts.upstreamConnectMs,
+        }),
+      };
+      backendByOrigin.set(origin, backend);
+    }
+    return backend;
+  }
+}
+
+/** Its connections, and who uses them. */
+interface Backend {
+  readonly pool: Pool;
+  readonly places: BackendPlaces;
 }
 
 /** To one backend; more requests wait for one of them. */
 const CONNECTIONS_MAX = 1_024;
+/** For a connection to one backend; more are refused. */
+const WAITING_MAX = 1_024;
 /** Of a backend's answer. */
 const HEADER_BYTES_MAX = 32 * 1024;
 
@@ -94,15 +137,19 @@ class ResponseRelay implements Dispatcher.DispatchHandler {
   readonly #forwarding: Forwarding;
   readonly #timeouts: GatewayTimeouts;
   readonly #log: Log;
+  readonly #over: () => void;
   #controller: Dispatcher.DispatchController | undefined;
   #sink: Writable | undefined;
   #hasBody = false;
   #stall: NodeJS.Timeout | undefined;
 
-  constructor(forwarding: Forwarding, timeouts: GatewayTimeouts, log: Log) {
+  /** @param onOver - Called when the backend's connection has nothing to do with the request any more. */
+  constructor(forwarding: Forwarding, timeouts: GatewayTimeouts, log: Log, onOver: () => void) {
     this.#forwarding = forwarding;
     this.#timeouts = timeouts;
     this.#log = log;
+    // The pool takes the connection back once it has returned from telling the end.
+    this.#over = () => queueMicrotask(onOver);
     forwarding.exchange.onClose(() => this.#stop());
   }
 
@@ -119,6 +166,7 @@ class ResponseRelay implements Dispatcher.DispatchHandler {
   ): void {
     const { exchange, setCookie } = this.#forwarding;
     const { upgrade } = exchange;
+    this.#over();
     if (upgrade === undefined || exchange.isClosed) {
       socket.destroy();
       return;
@@ -166,14 +214,12 @@ class ResponseRelay implements Dispatcher.DispatchHandler {
   onResponseEnd(): void {
     this.#hasBody = true;
     this.#sink?.end();
-  }
-
-  onResponseError(_controller: Dispatcher.DispatchController | null, error: unknown): void {
-    this.fail(error);
+    this.#over();
   }
 
   /** Answers for a backend that did not. */
-  fail(error: unknown): void {
+  onResponseError(_controller: Dispatcher.DispatchController | null, error: unknown): void {
+    this.#over();
     const { exchange, group, requestId, setCookie } = this.#forwarding;
     if (exchange.isClosed) return;
     const reason = tellReason(error);

@@ -24,17 +24,20 @@ export function createHttp1Listener({ timeouts, routeRequest }: ListenerOptions)
   const openBySocket = new Map<Socket, Set<ServerResponse>>();
   let isDraining = false;
 
-  const server = createHttp1Server({
-    maxHeaderSize: HEADER_BYTES_MAX,
-    headersTimeout: timeouts.headersMs,
-    // Counted per request by the router, which knows the streaming routes.
-    requestTimeout: 0,
-    connectionsCheckingInterval: Math.max(20, Math.ceil(timeouts.headersMs / CHECKS_PER_LIMIT)),
-    keepAliveTimeout: timeouts.keepAliveMs,
-    insecureHTTPParser: false,
-    requireHostHeader: true,
-    shouldUpgradeCallback: isWebSocket,
-  });
+  const server = createHttp1Server(
+    {
+      maxHeaderSize: HEADER_BYTES_MAX,
+      headersTimeout: timeouts.headersMs,
+      // Counted per request by the router, which knows the streaming routes.
+      requestTimeout: 0,
+      connectionsCheckingInterval: Math.max(20, Math.ceil(timeouts.headersMs / CHECKS_PER_LIMIT)),
+      keepAliveTimeout: timeouts.keepAliveMs,
+      insecureHTTPParser: false,
+      requireHostHeader: true,
+      shouldUpgradeCallback: isWebSocket,
+    },
+    { stallMs: timeouts.clientStallMs },
+  );
   // Zero means all: Node would drop further fields silently, the router refuses them.
   server.maxHeadersCount = 0;
   server.on('request', (request, response) => serve(request, response, false));

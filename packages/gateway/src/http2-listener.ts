@@ -55,11 +55,11 @@ export function createHttp2Listener({ timeouts, routeRequest }: ListenerOptions)
   };
 
   function watch(session: ServerHttp2Session, socket: Socket): void {
-    const { headersMs, keepAliveMs, lingerMs } = timeouts;
+    const { headersMs, keepAliveMs, lingerMs, clientStallMs: stallMs } = timeouts;
     const peerAddress = spellAddress(socket.remoteAddress);
     sessions.add(session);
     session.once('close', () => sessions.delete(session));
-    limitRest(session, socket, { settingsMs: headersMs, keepAliveMs, lingerMs });
+    limitRest(session, socket, { settingsMs: headersMs, keepAliveMs, lingerMs, stallMs });
     session.on('stream', (stream, headers, _flags, rawHeaders) => {
       void routeRequest(new Http2Exchange(stream, headers, rawHeaders, peerAddress, lingerMs));
     });

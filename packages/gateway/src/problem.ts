@@ -20,6 +20,7 @@ export type ProblemReason =
   | 'route_not_served'
   | 'internal_error'
   | 'upstream_unreachable'
+  | 'upstream_busy'
   | 'upstream_timeout'
   | 'auth_disabled'
   | 'undecided';
@@ -59,6 +60,12 @@ const KINDS: Readonly<Record<ProblemReason, Kind>> = {
   route_not_served: { status: 404, grpcStatus: 12, title: 'No service answers this route here' },
   internal_error: { status: 500, grpcStatus: 13, title: 'The gateway failed on this request' },
   upstream_unreachable: { status: 502, grpcStatus: 14, title: 'The service cannot be reached' },
+  upstream_busy: {
+    status: 503,
+    grpcStatus: 14,
+    title: 'The service has too much to do',
+    headers: [['retry-after', '1']],
+  },
   /** Not UNAVAILABLE: clients repeat that, and the call may have been carried out. */
   upstream_timeout: { status: 504, grpcStatus: 4, title: 'The service did not answer in time' },
   auth_disabled: {

@@ -18,7 +18,7 @@ export interface GatewayTimeouts {
   readonly keepAliveMs: number;
   /** For the rest of a request body whose answer is already complete. */
   readonly lingerMs: number;
-  /** A client that takes nothing of an answer; not on streaming routes. */
+  /** A client that takes nothing of what is there of an answer; over HTTP/2 no longer than `keepAliveMs`. */
   readonly clientStallMs: number;
   /** Until a backend accepts a connection. */
   readonly upstreamConnectMs: number;

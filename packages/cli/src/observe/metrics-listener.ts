@@ -52,13 +52,16 @@ export async function listenForScrapes(
   let underWay: Promise<Exposition> | undefined;
   /** The one that was heard of longest ago first. */
   const connections = new Set<Socket>();
-  const server = createHttp1Server({
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    headersTimeout: REQUEST_MS,
-    requestTimeout: REQUEST_MS,
-    connectionsCheckingInterval: 1_000,
-    maxHeaderSize: HEADER_MAX_BYTES,
-  });
+  const server = createHttp1Server(
+    {
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      headersTimeout: REQUEST_MS,
+      requestTimeout: REQUEST_MS,
+      connectionsCheckingInterval: 1_000,
+      maxHeaderSize: HEADER_MAX_BYTES,
+    },
+    { stallMs: IDLE_MS },
+  );
   server.on('request', (req, res) => {
     heardOf(req.socket);
     void answer(req, res);

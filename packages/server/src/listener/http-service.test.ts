@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { type ClientHttp2Session, connect } from 'node:http2';
+import type { ServerResponse } from 'node:http';
+import { type ClientHttp2Session, connect, constants } from 'node:http2';
 import type { Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { dial, drainSocket, talk } from '../testing/wire-client.ts';
@@ -157,6 +158,22 @@ describe('a slow client', () => {
     stream.pause();
     await once(session, 'close');
     expect(stream.closed).toBe(true);
+  });
+
+  it('that opens no HTTP/2 window has its stream reset, however small the answer', async () => {
+    const { port } = await start((_, res) => res.end('x'), { ...short, keepAliveMs: 5_000 });
+    const session = connect(`http://127.0.0.1:${port}`, { settings: { initialWindowSize: 0 } });
+    session.on('error', () => {});
+    onTestFinished(() => session.destroy());
+    expect(await get2(session)).toEqual(['', constants.NGHTTP2_CANCEL]);
+  });
+
+  it('that opens no HTTP/2 window has its stream reset in the middle of an answer, too', async () => {
+    const { port } = await start((_, res) => void (res as ServerResponse).write('x'), short);
+    const session = connect(`http://127.0.0.1:${port}`, { settings: { initialWindowSize: 0 } });
+    session.on('error', () => {});
+    onTestFinished(() => session.destroy());
+    expect(await get2(session)).toEqual(['', constants.NGHTTP2_CANCEL]);
   });
 
   it('on HTTP/2 is not who waits for a handler', async () => {

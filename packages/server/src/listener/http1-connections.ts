@@ -17,13 +17,16 @@ const CHECKS_PER_LIMIT = 4;
  * stop.
  */
 export function createHttp1Connections({ handler, timeouts }: ConnectionsOptions): Connections {
-  const server = createHttp1Server({
-    keepAliveTimeout: timeouts.keepAliveMs,
-    headersTimeout: timeouts.headersMs,
-    requestTimeout: timeouts.requestMs,
-    connectionsCheckingInterval: Math.max(20, Math.ceil(timeouts.headersMs / CHECKS_PER_LIMIT)),
-    maxHeaderSize: HEADER_BYTES_MAX,
-  });
+  const server = createHttp1Server(
+    {
+      keepAliveTimeout: timeouts.keepAliveMs,
+      headersTimeout: timeouts.headersMs,
+      requestTimeout: timeouts.requestMs,
+      connectionsCheckingInterval: Math.max(20, Math.ceil(timeouts.headersMs / CHECKS_PER_LIMIT)),
+      maxHeaderSize: HEADER_BYTES_MAX,
+    },
+    { stallMs: timeouts.requestMs },
+  );
   server.on('request', handler);
   // Without this event a server that is only fed sockets enforces no time-out.
   server.emit('listening');

@@ -5,16 +5,20 @@ import { dial, drainSocket, talk } from '../testing/wire-client.ts';
 import type { HttpHandler } from './connections.ts';
 import { listenOnOnePort } from './http-service.ts';
 import { PIPELINED_MAX } from './http1-server.ts';
+import type { ServiceTimeouts } from './timeouts.ts';
 
 const HOST = 'host: a\r\n\r\n';
 /** One more than the limit can be parsed before the connection rests. */
 const UNDER_WAY_MAX = PIPELINED_MAX + 1;
 
-async function start(handler: HttpHandler): Promise<number> {
+async function start(
+  handler: HttpHandler,
+  timeouts: Partial<ServiceTimeouts> = {},
+): Promise<number> {
   const listener = await listenOnOnePort(handler, {
     port: 0,
     host: '127.0.0.1',
-    timeouts: { drainMs: 100 },
+    timeouts: { drainMs: 100, ...timeouts },
   });
   onTestFinished(() => listener.close());
   return listener.port;
@@ -81,6 +85,29 @@ describe('a connection that pipelines', () => {
     expect(seen.most).toBeLessThanOrEqual(UNDER_WAY_MAX);
   });
 
+  it('has all of them answered although the answers pile up, and it is slow to take them', async () => {
+    const count = 400;
+    const body = 'x'.repeat(50_000);
+    const port = await start((req, res) => res.end(`<${req.url}>${body}`));
+    const requests = Array.from({ length: count }, (_, n) => {
+      const end = n === count - 1 ? 'connection: close\r\n' : '';
+      return `GET /${n} HTTP/1.1\r\n${end}${HOST}`;
+    });
+    const socket = dial(port);
+    socket.write(requests.join(''));
+    let text = '';
+    let chunks = 0;
+    for await (const chunk of socket) {
+      text += (chunk as Buffer).toString('latin1');
+      chunks += 1;
+      // A round trip of another connection now and then.
+      if (chunks % 20 === 0) await talk(port, `GET / HTTP/1.1\r\nconnection: close\r\n${HOST}`);
+    }
+    const answers = [...text.matchAll(/<\/(\d+)>/g)].map(([, n]) => Number(n));
+    expect(answers).toEqual(Array.from({ length: count }, (_, n) => n));
+    expect(text.length).toBeGreaterThan(count * body.length);
+  });
+
   it('frees what is under way when it goes', async () => {
     const { handler, held, until } = holdAnswers();
     const port = await start(handler);
@@ -95,10 +122,14 @@ describe('a connection that pipelines', () => {
   });
 
   it('reads the same requests out of whatever pieces they come in', async () => {
+    // Every third answer fills the buffers.
     const echo: HttpHandler = (req, res) => {
+      const fill = 'x'.repeat(Number(req.url?.slice(1)) % 3 === 0 ? 50_000 : 0);
       const chunks: Buffer[] = [];
       req.on('data', (chunk: Buffer) => chunks.push(chunk));
-      req.once('end', () => res.end(`<${req.url} ${Buffer.concat(chunks).toString('latin1')}>`));
+      req.once('end', () =>
+        res.end(`<${req.url} ${Buffer.concat(chunks).toString('latin1')}>${fill}`),
+      );
     };
     const port = await start(echo);
     const body = fc.string({ unit: fc.constantFrom('\r', '\n', '0', 'G', ' '), maxLength: 40 });
@@ -147,6 +178,56 @@ function spell(
   const chunk = body === '' ? '' : `${body.length.toString(16)}\r\n${body}\r\n`;
   return `${line}transfer-encoding: chunked\r\n${HOST}${chunk}0\r\n\r\n`;
 }
+
+describe('a client that does not take its answers', () => {
+  it('is disconnected, also when each is small', async () => {
+    const closed = Promise.withResolvers<void>();
+    let sent = 0;
+    const port = await start(
+      (req, res) => {
+        sent += 1;
+        if (sent === 1) req.socket.once('close', () => closed.resolve());
+        res.end('x'.repeat(16_000));
+      },
+      { headersMs: 200, requestMs: 200 },
+    );
+    const count = 10_000;
+    dial(port).pause().write(`GET / HTTP/1.1\r\n${HOST}`.repeat(count));
+    await closed.promise;
+    expect(sent).toBeLessThan(count);
+  });
+
+  it('is not mistaken for one that takes them slowly, or one that has nothing to take', async () => {
+    const size = 12_000_000;
+    const idle = Promise.withResolvers<void>();
+    const handler: HttpHandler = (req, res) => {
+      const answer = res as ServerResponse;
+      if (req.url === '/large') return void answer.end('x'.repeat(size));
+      answer.write('begun');
+      void idle.promise.then(() => answer.end('ended'));
+      return undefined;
+    };
+    const limits = { headersMs: 150, requestMs: 150, firstBytesMs: 40 };
+    const port = await start(handler, limits);
+    const end = `connection: close\r\n${HOST}`;
+    const quiet = talk(port, `GET /idle HTTP/1.1\r\n${end}`);
+    const socket = dial(port);
+    socket.write(`GET /large HTTP/1.1\r\n${end}`);
+    let received = 0;
+    let ticks = 0;
+    for await (const chunk of socket) {
+      received += (chunk as Buffer).length;
+      if (received < (ticks + 1) * 1_000_000) continue;
+      ticks += 1;
+      // A connection that says nothing is closed after `firstBytesMs`: the listener's own clock.
+      await drainSocket(dial(port));
+    }
+    expect(ticks * limits.firstBytesMs).toBeGreaterThan(limits.requestMs * 2);
+    expect(received).toBeGreaterThan(size);
+    idle.resolve();
+    expect(await quiet).toMatch(/begun.*ended/s);
+  });
+});
 
 describe('what cannot be read is answered as Node answers it', () => {
   it.each([

@@ -7,6 +7,7 @@
 import type { ServerOptions } from 'node:http';
 import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { limitUnread } from './unread-answers.ts';
 
 /**
  * Requests of one connection that are under way at once. Browsers and proxies send the next one when
@@ -23,6 +24,8 @@ interface Parser {
   /** Takes a request whose headers have been read. Zero lets the parser go on. */
   onIncoming: (request: IncomingMessage, shouldKeepAlive: boolean) => number;
   resume: () => void;
+  /** Not by the socket: Node takes no data from it while it waits for answers to leave. */
+  execute: (bytes: Buffer) => unknown;
 }
 
 /** How Node answers a request it cannot read, when nothing else does. */
@@ -31,6 +34,12 @@ const STATUS_BY_CODE: Readonly<Record<string, string>> = {
   HPE_CHUNK_EXTENSIONS_OVERFLOW: '413 Payload Too Large',
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
 };
+
+/** What Node's own options have no name for. */
+export interface Http1Limits {
+  /** Milliseconds in which something of what waits for the client has to leave. */
+  readonly stallMs: number;
+}
 
 const pipelines = new WeakMap<Socket, Pipeline>();
 
@@ -42,14 +51,17 @@ const pipelines = new WeakMap<Socket, Pipeline>();
  * that have no whole answer yet; what was read already goes back to the socket, which is not read
  * further until half of them are answered. Ordinary connections pay nothing for it.
  *
+ * A client that does not take its answers is cut off.
+ *
  * @see [RFC 9112 section 9.3.2](https://www.rfc-editor.org/rfc/rfc9112#section-9.3.2) pipelining
  */
-export function createHttp1Server(options: ServerOptions): Server {
+export function createHttp1Server(options: ServerOptions, { stallMs }: Http1Limits): Server {
   const server = createServer({ ...options, ServerResponse: PipelinedResponse });
   server.on('connection', (socket: Socket) => {
     const { parser } = socket as { parser?: Parser };
     if (parser !== undefined) pipelines.set(socket, new Pipeline(socket, parser));
   });
+  limitUnread(server, stallMs);
   server.on('clientError', (error: Failure, socket) => {
     const pipeline = pipelines.get(socket as Socket);
     if (error.code === CODE_OF_STOP && pipeline !== undefined) pipeline.stopped(error);
@@ -139,7 +151,7 @@ class Pipeline {
     socket.off('data', ignore);
     // The request that the parser stopped at is not complete for Node before the parser goes on.
     this.#parser.resume();
-    socket.emit('data', rawPacket.subarray(0, 0));
+    this.#parser.execute(rawPacket.subarray(0, 0));
     socket.pause();
     if (rest.length > 0) socket.unshift(rest);
     this.#isHeld = true;

@@ -61,6 +61,7 @@ export function createHttp2Connections({ handler, timeouts }: ConnectionsOptions
           settingsMs: timeouts.headersMs,
           keepAliveMs: timeouts.keepAliveMs,
           lingerMs: LINGER_MS,
+          stallMs: timeouts.requestMs,
         });
       });
       server.emit('connection', socket);

@@ -1,11 +1,12 @@
 /**
- * How long an HTTP/2 session may live without a stream.
+ * How long an HTTP/2 session may live without a stream, and a stream without progress.
  *
  * @module
  */
 
 import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
+import { limitStall } from './stalled-stream.ts';
 
 /** All in milliseconds. */
 export interface RestTimes {
@@ -15,23 +16,28 @@ export interface RestTimes {
   readonly keepAliveMs: number;
   /** For a client that was told the session is over to end its own side. */
   readonly lingerMs: number;
+  /** For a client to take what waits for it on a stream. No longer than `keepAliveMs`. */
+  readonly stallMs: number;
 }
 
 /**
  * Ends a session that rests for too long: HTTP/2 has no header time-out of Node's, so a session earns
- * its time with SETTINGS, then with streams.
+ * its time with SETTINGS, then with streams, and a stream by taking what it asked for.
  *
- * Does nothing about a stream that is slow.
+ * Does nothing about a request that is slow.
  */
 export function limitRest(
   session: ServerHttp2Session,
   socket: Socket,
-  { settingsMs, keepAliveMs, lingerMs }: RestTimes,
+  { settingsMs, keepAliveMs, lingerMs, stallMs }: RestTimes,
 ): void {
+  const stallTimes = { stallMs: Math.min(stallMs, keepAliveMs), lingerMs };
   let open = 0;
   let timer = setTimeout(() => session.destroy(), settingsMs);
   session.once('remoteSettings', restAgain);
-  session.on('stream', (stream: ServerHttp2Stream) => {
+  // Before anything is written to it.
+  session.prependListener('stream', (stream: ServerHttp2Stream) => {
+    limitStall(stream, socket, stallTimes);
     open += 1;
     clearTimeout(timer);
     stream.once('close', () => {
