@@ -34,6 +34,7 @@ async function check(environment: Readonly<Record<string, string>>, args: readon
     printed: JSON.parse(stdout) as {
       ok: boolean;
       config: Record<string, never>;
+      acceptedAudiences: Record<string, string[]>;
       problems: { key: string; file: string; line?: number; found: string; expected: string }[];
     },
   };
@@ -88,6 +89,39 @@ describe('Deployment variables', () => {
     const { code, printed } = await check({ ...COMPLETE, AUTH_CLIENT_ID: 'another' });
     expect(code).toBe(1);
     expect(JSON.stringify(printed.problems)).toContain('AUTH_CLIENT_ID');
+  });
+});
+
+describe('serve --check', () => {
+  const uris = join(folder.path, 'authorized-uris.yaml');
+  writeFileSync(uris, 'auth: { authorizedUris: ["http://core-admin:80", "http://Other:81"] }\n');
+  const SPELLINGS = [
+    'https://flows.example',
+    'https://flows.example/',
+    'https://flows.example:443',
+    'https://flows.example:443/',
+    'http://core-admin:80',
+    'http://core-admin',
+    'http://core-admin/',
+    'http://core-admin:80/',
+    'http://Other:81',
+    'http://Other:81/',
+  ];
+
+  it('prints auth.authorizedUris as they were written, and every spelling of an audience that is accepted, no other', async () => {
+    const { code, printed } = await check(COMPLETE, ['--config', uris]);
+    expect(code).toBe(0);
+    expect(at(printed.config, 'auth.authorizedUris')).toEqual([
+      'http://core-admin:80',
+      'http://Other:81',
+    ]);
+    const accepted = printed.acceptedAudiences['https://idp.example'] ?? [];
+    expect(accepted.toSorted()).toEqual(SPELLINGS.toSorted());
+    const { stdout } = await run(['serve', '--check', '--config', uris], COMPLETE);
+    const told = stdout.split('\n').filter((line) => line.includes('is accepted from'));
+    expect(told.toSorted()).toEqual(
+      SPELLINGS.map((aud) => `  aud ${aud}  is accepted from https://idp.example`).toSorted(),
+    );
   });
 });
 

@@ -120,6 +120,43 @@ describe('Audiences: auth.authorizedUris, the in-cluster addresses of the admin 
     expect(await status(aud)).toBe(401);
   });
 
+  it.each([
+    'HTTP://core-admin',
+    'http://Core-Admin:80',
+    'http://core-admin:080',
+    'http://core-admin:',
+    'http://core-admin//',
+    'http://core-admin/x/..',
+    'http://core-admin/.',
+    'http://core-admin/%2e',
+    'http://core%2dadmin',
+    'http://@core-admin',
+    'http://:@core-admin:80',
+    'http://core-admin?',
+    'http://core-admin#',
+    ' http://core-admin',
+    'http:core-admin',
+    String.raw`http:\\core-admin`,
+  ])('%s, which only a reader of URLs takes for one, is none', async (aud) => {
+    expect(await status(aud)).toBe(401);
+  });
+
+  it('the public URL is one with and without a slash, and in no other spelling of its address', async () => {
+    const { url } = inCluster;
+    expect(await status(url)).toBe(200);
+    expect(await status(`${url}/`)).toBe(200);
+    const { port } = new URL(url);
+    for (const host of [
+      'LOCALHOST',
+      'Localhost',
+      'local%68ost',
+      '@localhost',
+      'localhost.',
+      '127.1',
+    ])
+      expect(await status(`http://${host}:${port}`)).toBe(401);
+  });
+
   it.each(ADDRESSES)('%s is none where it is not listed', async (aud) => {
     expect(await status(aud, elsewhere)).toBe(401);
     expect(await status(elsewhere.url, elsewhere)).toBe(200);

@@ -1,4 +1,4 @@
-import { type Config, loadConfig } from '@sallyport/config';
+import { type Config, listAudienceSpellings, loadConfig } from '@sallyport/config';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { selectBearerSettings } from './bearer-settings.ts';
@@ -39,12 +39,11 @@ describe('what is accepted as a bearer', () => {
     ];
     const externalAuthServer = { allowedAudience: ['api'] };
     const config = load({ auth: { authorizedUris, appAuth: { externalAuthServer } } });
-    expect(selectBearerSettings(config, undefined).issuers[0]?.audiences).toEqual([
-      'https://platform.example.com',
-      'http://core-admin',
-      'http://core-admin.cloud-cp.svc.cluster.local',
-      'api',
-    ]);
+    const audiences = selectBearerSettings(config, undefined).issuers[0]?.audiences ?? [];
+    expect(audiences).toEqual(['https://platform.example.com', ...authorizedUris, 'api']);
+    expect(audiences.flatMap(listAudienceSpellings)).toEqual(
+      expect.arrayContaining(['http://core-admin', 'http://core-admin.cloud-cp.svc.cluster.local']),
+    );
   });
 
   it('is also what further issuers say, each for its own audiences or the public URL alone', () => {
@@ -57,8 +56,8 @@ describe('what is accepted as a bearer', () => {
     expect(
       selectBearerSettings(config, undefined).issuers.map((each) => [each.issuer, each.audiences]),
     ).toEqual([
-      ['https://idp.example.com', ['https://platform.example.com', 'http://core-admin']],
-      ['https://two.example.com', ['http://two']],
+      ['https://idp.example.com', ['https://platform.example.com', 'http://core-admin:80']],
+      ['https://two.example.com', ['http://two:80']],
       ['https://three.example.com', ['https://platform.example.com']],
     ]);
   });

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type Config, normalizeAudience } from '@sallyport/config';
+import { type Config, listAudienceSpellings } from '@sallyport/config';
 import type { BearerSettings, IssuerSettings } from '@sallyport/server';
 
 /**
@@ -28,7 +28,7 @@ export function selectBearerSettings(
   const first: IssuerSettings = {
     issuer: baseUrl,
     metadataUrl,
-    audiences: [publicUrl, ...auth.authorizedUris, ...allowedAudience].map(normalizeAudience),
+    audiences: [publicUrl, ...auth.authorizedUris, ...allowedAudience],
     algorithms: bearer.algorithms,
     clientIdClaims: bearer.clientIdClaims,
     scopeClaims: bearer.scopeClaims,
@@ -57,6 +57,21 @@ function toIssuerSettings(
   issuer: Config['bearer']['issuers'][number],
   publicUrl: string,
 ): IssuerSettings {
-  const audiences = issuer.audiences.length === 0 ? [publicUrl] : issuer.audiences;
-  return { ...issuer, audiences: audiences.map(normalizeAudience) };
+  return { ...issuer, audiences: issuer.audiences.length === 0 ? [publicUrl] : issuer.audiences };
+}
+
+/**
+ * Lists what a token's `aud` may be, character by character, for each issuer. The client ids of people's
+ * applications are left out, as the check does.
+ */
+export function listAcceptedAudiences(config: Config): ReadonlyMap<string, readonly string[]> {
+  const { issuers, interactiveClientIds } = selectBearerSettings(config, undefined);
+  return new Map(
+    issuers.map(({ issuer, audiences }) => [
+      issuer,
+      [...new Set(audiences.flatMap(listAudienceSpellings))].filter(
+        (audience) => !interactiveClientIds.includes(audience),
+      ),
+    ]),
+  );
 }

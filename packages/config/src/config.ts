@@ -73,7 +73,7 @@ export interface AuthConfig {
   readonly grpcAuthorizationHeader: string;
   /** Lower case. */
   readonly httpAuthorizationHeader: string;
-  /** In the spelling of `normalizeAudience`. */
+  /** As written; a token may have any of `listAudienceSpellings`. */
   readonly authorizedUris: readonly string[];
   readonly appAuth: {
     readonly authServerType: 'External';

@@ -4,6 +4,7 @@
  * @module
  */
 
+export { listAudienceSpellings } from './audience.ts';
 export type { BearerConfig, BearerIssuerConfig, SignatureAlgorithm } from './bearer-config.ts';
 export { type ConfigChanges, listChanges } from './changes.ts';
 export {
@@ -26,7 +27,6 @@ export type {
   SessionConfig,
 } from './config.ts';
 export { parseYaml, type YamlFile } from './file/parse-yaml.ts';
-export { normalizeAudience } from './kinds/url.ts';
 export { WORKERS_MAX } from './kinds/worker-count.ts';
 export { type LoadedConfig, loadConfig } from './load-config.ts';
 export type { MetricsConfig } from './metrics-config.ts';

@@ -5,8 +5,9 @@
  */
 
 import { formatConfigProblem, type LoadedConfig, redactConfig } from '@sallyport/config';
-import { accept, refuse } from '@sallyport/protocol';
+import { accept, refuse, withoutUnprintable } from '@sallyport/protocol';
 import { createPinoLog } from '@sallyport/server';
+import { listAcceptedAudiences } from '../bearer-settings.ts';
 import { type ConfigurationReader, reportProblems } from '../commands/configuration.ts';
 import { stopSignal } from '../commands/stop-signal.ts';
 import { checkLocalStore } from '../local-store-folder.ts';
@@ -118,6 +119,7 @@ export function checkConfiguration(
           config: redactConfig(config),
           origins: Object.fromEntries(origins),
           notUsedHere,
+          acceptedAudiences: Object.fromEntries(listAcceptedAudiences(config)),
           warnings,
         },
         null,
@@ -133,5 +135,8 @@ export function checkConfiguration(
   );
   for (const [key, origin] of given) stdio.out(`  ${key}  from ${origin}`);
   for (const key of notUsedHere) stdio.out(`  ${key}  is checked, but not used by serve`);
+  for (const [issuer, audiences] of listAcceptedAudiences(config))
+    for (const audience of audiences)
+      stdio.out(`  aud ${withoutUnprintable(audience)}  is accepted from ${issuer}`);
   return EXIT.ok;
 }

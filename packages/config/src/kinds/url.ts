@@ -119,23 +119,8 @@ export const redirectUriKind: Kind<string> = urlKind(
   all(hasNoFragment, needsTls),
 );
 
-/** An audience that is a URL, in-cluster http addresses included; kept by {@link normalizeAudience}. */
+/** An audience that is a URL, in-cluster http addresses included; kept character by character. */
 export const audienceUriKind: Kind<string> = urlKind(
   'a URL such as http://admin.cloud-cp.svc.cluster.local:80',
   isBare,
-  (_, text) => normalizeAudience(text),
 );
-
-/**
- * Brings an audience into the one spelling audiences are compared in.
- *
- * An http(s) URL loses its scheme's own port and the `/` of an empty path, so that
- * `http://admin:80`, `http://admin/` and `http://admin` are one audience. Anything else stays as it is.
- *
- * @param audience - A configured URI, or an `aud` value of a token. Untrusted.
- */
-export function normalizeAudience(audience: string): string {
-  const url = parseHttpUrl(audience);
-  if (url === undefined || url.username !== '' || url.password !== '') return audience;
-  return url.pathname === '/' && !/[?#]/.test(audience) ? url.origin : url.href;
-}

@@ -39,7 +39,7 @@ export const AUTH_SCHEMA: SchemaOf<AuthConfig> = {
     kind: listKind(audienceUriKind, 'URLs'),
     fallback: [],
     meaning:
-      "The admin service's in-cluster addresses: accepted as audiences of bearer tokens beside `publicUrl`. A port of 80 (http) or 443 (https) may be written or left out. These are not redirect targets, see `redirectOrigins`.",
+      "The admin service's in-cluster addresses: accepted as audiences of bearer tokens beside `publicUrl`. An `aud` is compared character by character, with the port 80 (http) or 443 (https) and the final `/` of an empty path written or left out; `serve --check` prints the spellings. These are not redirect targets, see `redirectOrigins`.",
   },
   appAuth: {
     authServerType: {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { normalizeAudience } from '@sallyport/config';
+import { listAudienceSpellings } from '@sallyport/config';
 import type { BearerSettings, IssuerSettings } from './bearer-settings.ts';
 import { readAudiences, readClientId, readTime } from './claim-readers.ts';
 import type { JsonObject } from './strict-json.ts';
@@ -27,6 +27,7 @@ export type ClaimsProblem =
 /** How an issuer's claims are judged; made once. */
 export interface ClaimsPolicy {
   readonly settings: IssuerSettings;
+  /** Every spelling that is accepted. */
   readonly audiences: ReadonlySet<string>;
   readonly sessionClientIds: ReadonlySet<string>;
 }
@@ -41,12 +42,17 @@ const CLIENT_ID_CLAIMS: readonly string[] = ['client_id', 'azp', 'cid', 'appid']
 /** What Keycloak writes into the claim `typ` of tokens that are no access tokens. */
 const OTHER_TOKEN_TYPES: ReadonlySet<string> = new Set(['id', 'logout', 'offline', 'refresh']);
 
-/** Makes the policy. An interactive client's id is never an audience, whatever is configured. */
+/**
+ * Makes the policy. An audience is accepted in the spellings of `listAudienceSpellings`; an interactive
+ * client's id is never one, whatever is configured.
+ */
 export function createClaimsPolicy(settings: IssuerSettings, bearer: BearerSettings): ClaimsPolicy {
   return {
     settings,
     audiences: new Set(
-      settings.audiences.filter((audience) => !bearer.interactiveClientIds.includes(audience)),
+      settings.audiences
+        .flatMap(listAudienceSpellings)
+        .filter((audience) => !bearer.interactiveClientIds.includes(audience)),
     ),
     sessionClientIds: new Set(bearer.sessionClientIds),
   };
@@ -141,10 +147,7 @@ function isPast(time: number | undefined, nowSeconds: number): boolean {
   return time !== undefined && time - CLOCK_TOLERANCE_SECONDS <= nowSeconds;
 }
 
+/** Character by character (RFC 7519 section 2, StringOrURI): a token's spelling is never brought into another. */
 function isForUs(claims: JsonObject, accepted: ReadonlySet<string>): boolean {
-  const audiences = readAudiences(claims['aud']) ?? [];
-  return (
-    audiences.some((audience) => accepted.has(audience)) ||
-    audiences.some((audience) => accepted.has(normalizeAudience(audience)))
-  );
+  return readAudiences(claims['aud'])?.some((audience) => accepted.has(audience)) ?? false;
 }

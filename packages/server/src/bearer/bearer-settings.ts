@@ -12,7 +12,7 @@ export interface IssuerSettings {
   readonly issuer: string;
   /** Absolute URL of the metadata document; empty asks at the registered places. */
   readonly metadataUrl: string;
-  /** In the spelling of `normalizeAudience`; a token must be for one of them. */
+  /** As configured; a token must be for one of them, in a spelling of `listAudienceSpellings`. */
   readonly audiences: readonly string[];
   readonly algorithms: readonly SignatureAlgorithm[];
   /** Claims that name the client, the first that is there counts. */
