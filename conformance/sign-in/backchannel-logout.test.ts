@@ -312,7 +312,9 @@ describe('Back-channel logout, while something is down,', () => {
     const { sub, sid } = somebody();
     const browser = await signInAs(service, sub, sid);
     await service.idp.goDown();
-    expectFailed(await logout(service, { sub, sid }));
+    const { privateKey } = await generateKeyPair('RS256');
+    const unknown = { sign: rs256(privateKey), header: { kid: 'k2' } };
+    expectFailed(await logout(service, { sub, sid }, unknown));
     expect(await askMe(service, browser)).toBe(200);
     // A token of another issuer is refused for that, whatever is down.
     expectInvalid(await logout(service, { sub, sid, iss: 'https://other.example' }));

@@ -242,7 +242,7 @@ describe('An id_token', () => {
       await refused(signed({}, { kid }));
     });
 
-    it('and twenty of them cause at most one more fetch of the key set', async () => {
+    it('and twenty of them at once cause at most five more fetches of the key set', async () => {
       await expectSignsIn(service, new Browser());
       const before = service.idp.counts.jwks;
       const statuses = await Promise.all(
@@ -252,7 +252,7 @@ describe('An id_token', () => {
         }),
       );
       expect(new Set(statuses)).toEqual(new Set([502]));
-      expect(service.idp.counts.jwks - before).toBeLessThanOrEqual(1);
+      expect(service.idp.counts.jwks - before).toBeLessThanOrEqual(5);
     });
   });
 

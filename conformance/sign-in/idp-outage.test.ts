@@ -149,7 +149,13 @@ describe('An IdP whose metadata', () => {
   it.each<[string, (issuer: string) => Readonly<Record<string, unknown>>]>([
     ['names another issuer', () => ({ issuer: 'https://evil.example' })],
     ['names its issuer with a path more', (issuer) => ({ issuer: `${issuer}/other` })],
+    ['names its issuer with a slash more', (issuer) => ({ issuer: `${issuer}/` })],
+    ['names its issuer in capitals', (issuer) => ({ issuer: issuer.toUpperCase() })],
     ['lacks the issuer', () => ({ issuer: undefined })],
+    ['has its keys in a file', () => ({ jwks_uri: 'file:///etc/passwd' })],
+    ['has a script for signing in', () => ({ authorization_endpoint: 'javascript:alert(1)' })],
+    ['has a script for signing out', () => ({ end_session_endpoint: 'javascript:alert(1)' })],
+    ['has its tokens elsewhere by plain http', () => ({ token_endpoint: 'http://192.0.2.1/t' })],
   ])('%s is not believed: not ready, nobody is sent there', async (_, metadata) => {
     const idp = await startAttackerIdp(WEB_CLIENT_ID);
     idp.metadata = metadata(idp.issuer);
@@ -162,6 +168,23 @@ describe('An IdP whose metadata', () => {
     expectFailurePage(received, 'idp_unreachable', 503);
     expect(ready.status).toBe(503);
   });
+
+  it(
+    'is mended is believed within seconds',
+    async () => {
+      const idp = await startAttackerIdp(WEB_CLIENT_ID);
+      idp.metadata = { issuer: `${idp.issuer}/` };
+      const asked = idp.nextRequest(DISCOVERY);
+      const service = await startService({}, [], {}, idp);
+      await asked;
+      expect((await exchange(`${service.url}/readyz`)).status).toBe(503);
+      idp.metadata = {};
+      expect(await becomesReady(service)).toBe(true);
+      await expectSignsIn(service, new Browser());
+      await service.stop();
+    },
+    SOON_MS,
+  );
 
   it('names an authorize endpoint with a query of its own keeps it (RFC 6749 section 3.1)', async () => {
     const idp = await startAttackerIdp(WEB_CLIENT_ID);

@@ -1,3 +1,4 @@
+import { exportJWK, generateKeyPair } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AttackerIdp, startAttackerIdp } from '../wire/attacker-idp.ts';
 import { accessToken, BEARER_HEADER } from '../wire/bearer.ts';
@@ -150,15 +151,46 @@ describe('externalAuthServer.baseUrl and userAuth.openId.baseUrl may differ', ()
 });
 
 describe('Keys of an issuer', () => {
-  it('a flood of unknown key ids causes one fetch of the key set in its cool-down', async () => {
+  it('a flood of unknown key ids causes five fetches of the key set in a minute at most, and what they do not decide is answered 503', async () => {
     const service = await startService();
     expect((await me(service, await accessToken(service.idp, service.url))).status).toBe(200);
     const before = service.idp.counts.jwks;
     for (let index = 0; index < 50; index += 1) {
       const bearer = await accessToken(service.idp, service.url, {}, { kid: `k${index + 2}` });
-      expect((await me(service, bearer)).status).toBe(401);
+      const fetchesBefore = service.idp.counts.jwks;
+      const answer = await me(service, bearer);
+      if (service.idp.counts.jwks > fetchesBefore) expect(answer.status).toBe(401);
+      else {
+        expect(answer.status).toBe(503);
+        expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+      }
     }
-    expect(service.idp.counts.jwks - before).toBeLessThanOrEqual(1);
+    expect(service.idp.counts.jwks - before).toBeLessThanOrEqual(5);
+    await service.stop();
+  });
+
+  it('a token of a key taken into use right after a forged one had the keys fetched is never refused', async () => {
+    const service = await startService();
+    const pair = await generateKeyPair('RS256', { extractable: true });
+    const forger = await generateKeyPair('RS256');
+    const signed = (key: CryptoKey, jti: string) =>
+      accessToken(service.idp, service.url, { jti }, { kid: 'k2' }, rs256(key));
+    expect((await me(service, await signed(forger.privateKey, 'forged'))).status).toBe(401);
+    const jwk = await exportJWK(pair.publicKey);
+    service.idp.keys = [{ ...jwk, kid: 'k2', alg: 'RS256', use: 'sig' }];
+    const honest = await signed(pair.privateKey, 'honest');
+    const statuses: number[] = [];
+    await expect
+      .poll(
+        async () => {
+          const { status } = await me(service, honest);
+          statuses.push(status);
+          return status;
+        },
+        { timeout: 5_000 },
+      )
+      .toBe(200);
+    expect(statuses).not.toContain(401);
     await service.stop();
   });
 

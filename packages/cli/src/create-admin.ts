@@ -13,6 +13,7 @@ import {
   type ClientCredential,
   createAdminServer,
   createClientKeys,
+  createIssuers,
   createKeyRingFile,
   createMetadataSource,
   createRelyingParty,
@@ -62,7 +63,9 @@ export function createAdmin(
   ];
   const counted = metrics?.countIdpCalls(plainFetch, metadataUrls) ?? plainFetch;
   const fetch = traceFetch(counted, metadataUrls, tracer);
+  const issuers = createIssuers({ fetch, now, schedule });
   const relyingParty = createRelyingParty({
+    issuers,
     issuer: openId.baseUrl,
     clientId: openId.clientId,
     credential,
@@ -76,9 +79,8 @@ export function createAdmin(
     onReady: () => log('info', 'idp_metadata_read'),
   });
   const metadata = createMetadataSource({
-    fetch,
+    issuers,
     now,
-    schedule,
     log,
     folder: join(config.stateDirectory, 'metadata'),
   });
@@ -131,6 +133,7 @@ export function createAdmin(
     ),
     keyRing: createKeyRingFile(session.keyRingFile, now),
     relyingParty,
+    issuers,
     clientKeys: credential.method === 'private_key_jwt' ? credential.keys : undefined,
     fetch,
     now,
@@ -144,7 +147,6 @@ export function createAdmin(
   return {
     ...admin,
     async close() {
-      metadata.close();
       await admin.close();
       verdicts?.close();
     },

@@ -12,11 +12,12 @@ import { tellCaller } from './answer/caller.ts';
 import { shapeAnswer } from './answer/shape-answer.ts';
 import type { BearerSettings } from './bearer/bearer-settings.ts';
 import { createBearerVerifier } from './bearer/bearer-verifier.ts';
-import { createIssuerFetch } from './bearer/issuer-request.ts';
 import { createMeDoor } from './doors/me.ts';
 import { createVerdictCache } from './doors/verdict-cache.ts';
 import { createFrontDoor } from './front-door.ts';
 import type { Schedule } from './issuer/idp-metadata.ts';
+import { createIssuerFetch } from './issuer/issuer-request.ts';
+import type { Issuers } from './issuer/issuers.ts';
 import type { HttpHandler } from './listener/connections.ts';
 import type { MetadataOptions } from './metadata/rest-door.ts';
 import { type Audit, NO_REQUEST, NOBODY } from './observe/audit/audit.ts';
@@ -89,6 +90,8 @@ export interface AdminServerOptions {
   readonly store: SessionStore;
   readonly keyRing: KeyRingSource;
   readonly relyingParty: RelyingParty;
+  /** Whose tokens are accepted; closed together with this. */
+  readonly issuers: Issuers;
   /** The web app's keys, to be published; absent where it proves itself by a secret. */
   readonly clientKeys?: ClientKeys | undefined;
   readonly fetch: typeof fetch;
@@ -186,6 +189,7 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
     log('error', 'verdict_undecided', { failure: describeFailure(cause) });
   const bearer = createBearerVerifier({
     settings: options.bearer.accepts,
+    issuers: options.issuers,
     fetch: createIssuerFetch(options),
     access,
     claimHeaders,
@@ -365,6 +369,7 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
       cancel();
       bearer.close();
       relyingParty.close();
+      options.issuers.close();
       store.close();
     },
   };

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../issuer/strict-json.ts';
 import { BEARER_SETTINGS } from '../testing/bearer.ts';
 import { NOON } from '../testing/clock.ts';
 import {
@@ -9,7 +10,6 @@ import {
   WEB_CLIENT,
 } from '../testing/forge.ts';
 import { createClaimsPolicy, findClaimsProblem } from './access-token.ts';
-import type { JsonObject } from './strict-json.ts';
 
 const NOW_SECONDS = NOON / 1_000;
 /** Whatever claim is configured to name the client, the others are looked at, too. */

@@ -4,14 +4,16 @@
  * @module
  */
 
+import { createIssuerFetch } from '../issuer/issuer-request.ts';
+import { createIssuers } from '../issuer/issuers.ts';
 import { type Check, createCheck } from '../verdict/check.ts';
 import { selectBearerHeaders } from '../verdict/credential.ts';
 import { Generation } from '../verdict/generation.ts';
 import { type BearerVerifierOptions, createBearerVerifier } from './bearer-verifier.ts';
-import { createIssuerFetch } from './issuer-request.ts';
 
 /** Settings and ports of {@link createBearerCheck}. */
-export interface BearerCheckOptions extends Omit<BearerVerifierOptions, 'fetch' | 'generation'> {
+export interface BearerCheckOptions
+  extends Omit<BearerVerifierOptions, 'fetch' | 'generation' | 'issuers'> {
   readonly fetch: typeof fetch;
   /** Names of the headers, lower case, and whether `authorization` is left out beside them. */
   readonly headers: Parameters<typeof selectBearerHeaders>[0];
@@ -28,8 +30,10 @@ export function createBearerCheck(options: BearerCheckOptions): {
   readonly check: Check;
   close(): void;
 } {
+  const issuers = createIssuers(options);
   const bearer = createBearerVerifier({
     ...options,
+    issuers,
     fetch: createIssuerFetch(options),
     generation: new Generation(),
   });
@@ -43,5 +47,11 @@ export function createBearerCheck(options: BearerCheckOptions): {
     bearer,
     onOutage: options.onOutage,
   });
-  return { check, close: () => bearer.close() };
+  return {
+    check,
+    close() {
+      bearer.close();
+      issuers.close();
+    },
+  };
 }

@@ -5,6 +5,7 @@
  */
 
 import type { Principal } from '@sallyport/protocol';
+import type { JsonObject } from '../issuer/strict-json.ts';
 import { type AccessRules, findAccessRefusal, selectAccessClaims } from '../verdict/access.ts';
 import { prepareIdentity } from '../verdict/identity.ts';
 import { toUserRecord } from '../verdict/user-record.ts';
@@ -12,7 +13,6 @@ import type { Refused, RefusedToken, Verdict } from '../verdict/verdict.ts';
 import { isOfApplication, readSubject } from './access-token.ts';
 import type { IssuerSettings } from './bearer-settings.ts';
 import { readClientId, readScopes } from './claim-readers.ts';
-import type { JsonObject } from './strict-json.ts';
 
 /** What a verdict on a verified token depends on. */
 export interface BearerPolicy {

@@ -416,42 +416,6 @@ describe('an issuer that cannot be reached', () => {
   });
 });
 
-describe('tokens with made-up key ids', () => {
-  it.each([
-    ['up', false],
-    ['down', true],
-  ])('cause one fetch per cool-down while the issuer is %s', async (_, isDown) => {
-    const { ask, issuers, timers, clock } = await setup();
-    await timers.advance(30_000);
-    issuers.isDown = isDown;
-    issuers.asked.length = 0;
-    const flood = () =>
-      Promise.all(
-        Array.from({ length: 200 }, (_, number) =>
-          ask(honest({}, { kid: `unknown-${number}-${clock.now()}` })),
-        ),
-      );
-    for (let round = 0; round < 3; round += 1) await flood();
-    expect(issuers.asked).toHaveLength(isDown ? 1 : 2);
-    clock.advance(29_999);
-    await flood();
-    expect(issuers.asked).toHaveLength(isDown ? 1 : 2);
-    clock.advance(1);
-    await flood();
-    expect(issuers.asked).toHaveLength(isDown ? 2 : 4);
-  });
-
-  it('find a key that has just appeared', async () => {
-    const { ask, issuers, timers } = await setup();
-    const fresh = createSigningKey('RS256', 'fresh');
-    issuers.keys.set(ISSUER, [...PUBLISHED, fresh.jwk]);
-    const token = forgeToken(fresh, HONEST_CLAIMS);
-    expect(await ask(token)).toEqual(NOT_ACCEPTED);
-    await timers.advance(30_000);
-    expect(await ask(token)).toMatchObject({ outcome: 'admitted' });
-  });
-});
-
 describe('the web app’s own token', () => {
   it('is refused also where another claim is configured to name the client', async () => {
     const issuer = { ...ISSUER_SETTINGS, clientIdClaims: ['client'] };
@@ -464,9 +428,9 @@ describe('the web app’s own token', () => {
 
 describe('closing', () => {
   it('leaves no timer behind', async () => {
-    const { verifier, timers } = await setup();
-    expect(timers.pending).toBe(1);
-    verifier.close();
+    const { close, timers } = await setup();
+    expect(timers.pending).toBe(2);
+    close();
     expect(timers.pending).toBe(0);
   });
 });

@@ -5,6 +5,8 @@
  */
 
 import { hash } from 'node:crypto';
+import type { Schedule } from '../issuer/idp-metadata.ts';
+import type { IssuerFetch } from '../issuer/issuer-request.ts';
 import type { Occupancy } from '../verdict/bounded-cache.ts';
 import type { BearerVerifier } from '../verdict/check.ts';
 import type { Generation } from '../verdict/generation.ts';
@@ -28,6 +30,9 @@ export interface BearerVerifierOptions
   extends Omit<JwtVerifierOptions, 'onKeyGone'>,
     Omit<BearerPolicy, 'requiredScopes'> {
   readonly settings: BearerSettings;
+  /** For the introspection endpoint. */
+  readonly fetch: IssuerFetch;
+  readonly schedule: Schedule;
   readonly generation: Generation;
   /** Told why a token was refused, when it is verified. The issuer is one of the configured, or unknown. */
   readonly onRefused?: ((problem: TokenProblem, issuer: string | undefined) => void) | undefined;
@@ -111,7 +116,6 @@ export function createBearerVerifier(options: BearerVerifierOptions): RunningBea
     }),
 
     close() {
-      jwts.close();
       introspection?.close();
     },
   };
@@ -146,7 +150,9 @@ export function createBearerVerifier(options: BearerVerifierOptions): RunningBea
   function toVerdict(result: Verification): Verdict {
     switch (result.outcome) {
       case 'undecided':
-        return UNDECIDED;
+        return result.retryAfterSeconds === undefined
+          ? UNDECIDED
+          : { ...UNDECIDED, retryAfterSeconds: result.retryAfterSeconds };
       case 'refused':
         onRefused?.(result.problem, result.issuer);
         return notAccepted(result.problem, result.issuer);

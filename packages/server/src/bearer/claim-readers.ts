@@ -5,7 +5,7 @@
  */
 
 import type { JsonValue } from '@sallyport/protocol';
-import type { JsonObject } from './strict-json.ts';
+import type { JsonObject } from '../issuer/strict-json.ts';
 
 /** 9999-12-31: beyond it a number is not a date but an attempt at an overflow. */
 const LATEST_SECONDS = 253_402_300_799;

@@ -7,14 +7,14 @@
 import { hash } from 'node:crypto';
 import { SallyportError } from '@sallyport/protocol';
 import type { Schedule } from '../issuer/idp-metadata.ts';
+import type { IssuerFetch } from '../issuer/issuer-request.ts';
+import { type JsonObject, parseStrictObject } from '../issuer/strict-json.ts';
 import { createClaimsPolicy, findClaimsProblem } from './access-token.ts';
 import type { BearerSettings, IntrospectionSettings } from './bearer-settings.ts';
 import { readClientId } from './claim-readers.ts';
-import type { IssuerFetch } from './issuer-metadata.ts';
 import { TOKEN_MAX_LENGTH } from './jwt.ts';
 import type { TokenProblem, Verification } from './jwt-verifier.ts';
 import { RequestBudget } from './request-budget.ts';
-import { type JsonObject, parseStrictObject } from './strict-json.ts';
 
 /** Ports of {@link createIntrospection}. */
 export interface IntrospectionOptions {

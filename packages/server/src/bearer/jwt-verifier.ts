@@ -4,6 +4,10 @@
  * @module
  */
 
+import type { IssuerKeys } from '../issuer/issuer-keys.ts';
+import type { Issuers } from '../issuer/issuers.ts';
+import { type SignatureResult, verifyJwtSignature } from '../issuer/jwt-signature.ts';
+import type { JsonObject } from '../issuer/strict-json.ts';
 import {
   type ClaimsPolicy,
   type ClaimsProblem,
@@ -12,11 +16,7 @@ import {
   isOtherToken,
 } from './access-token.ts';
 import type { BearerSettings, IssuerSettings } from './bearer-settings.ts';
-import { IssuerKeys, type IssuerKeysOptions } from './issuer-keys.ts';
-import { fetchJwksUri } from './issuer-metadata.ts';
 import { type Jwt, type JwtProblem, parseJwt } from './jwt.ts';
-import { type SignatureResult, verifyJwtSignature } from './jwt-signature.ts';
-import type { JsonObject } from './strict-json.ts';
 
 /** Why a token is not accepted. Stable: a field of the log. */
 export type TokenProblem =
@@ -35,7 +35,12 @@ export type TokenProblem =
 export type Verification =
   | { readonly outcome: 'verified'; readonly settings: IssuerSettings; readonly claims: JsonObject }
   | { readonly outcome: 'refused'; readonly problem: TokenProblem; readonly issuer?: string }
-  | { readonly outcome: 'undecided'; readonly issuer: string };
+  | {
+      readonly outcome: 'undecided';
+      readonly issuer: string;
+      /** How long its issuer is not asked again; absent where that says nothing. */
+      readonly retryAfterSeconds?: number;
+    };
 
 /** Verifies a JWT; synchronous unless keys have to be fetched. Never throws or rejects for a token. */
 export type JwtVerifier = (token: string) => Verification | Promise<Verification>;
@@ -53,10 +58,13 @@ interface TrustedIssuer {
   readonly keys: IssuerKeys;
 }
 
-/** What {@link createJwtVerifier} takes of the keys' ports; failures are told with the issuer. */
-export interface JwtVerifierOptions
-  extends Pick<IssuerKeysOptions, 'fetch' | 'now' | 'schedule' | 'onKeyGone'> {
+/** Settings and ports of {@link createJwtVerifier}; failures are told with the issuer. */
+export interface JwtVerifierOptions {
   readonly settings: BearerSettings;
+  readonly issuers: Issuers;
+  readonly now: () => number;
+  /** Told when a key that was there is not any more: what it verified counts for nothing now. */
+  readonly onKeyGone: () => void;
   readonly onFailure: (issuer: string, cause: unknown) => void;
   readonly onKeysLoaded: (issuer: string, ignored: number) => void;
 }
@@ -73,13 +81,11 @@ export function createJwtVerifier(options: JwtVerifierOptions): {
   issuers(): ReadonlyMap<string, boolean>;
   /** The key set of every configured issuer, and when it was fetched last. */
   keySets(): readonly FetchedKeySet[];
-  close(): void;
 } {
   const { settings, now, onFailure, onKeysLoaded } = options;
   const issuers = new Map(
     settings.issuers.map((issuer) => [issuer.issuer, createIssuer(issuer)] as const),
   );
-  for (const { keys } of issuers.values()) keys.start();
 
   return {
     verify(token) {
@@ -94,22 +100,19 @@ export function createJwtVerifier(options: JwtVerifierOptions): {
     issuers: () => new Map([...issuers].map(([issuer, { keys }]) => [issuer, keys.isKnown])),
     keySets: () =>
       [...issuers].map(([issuer, { keys }]) => ({ issuer, fetchedAt: keys.fetchedAt })),
-    close() {
-      for (const { keys } of issuers.values()) keys.close();
-    },
   };
 
   function createIssuer(issuer: IssuerSettings): TrustedIssuer {
+    const { keys } = options.issuers.of(issuer.issuer, issuer.metadataUrl);
+    keys.follow({
+      onKeyGone: options.onKeyGone,
+      onFailure: (cause) => onFailure(issuer.issuer, cause),
+      onLoaded: ({ ignored }) => onKeysLoaded(issuer.issuer, ignored),
+    });
     return {
       policy: createClaimsPolicy(issuer, settings),
       algorithms: new Set(issuer.algorithms),
-      keys: new IssuerKeys({
-        ...options,
-        component: 'idp:bearer',
-        locate: () => fetchJwksUri(issuer.issuer, issuer.metadataUrl, options.fetch),
-        onFailure: (cause) => onFailure(issuer.issuer, cause),
-        onLoaded: ({ ignored }) => onKeysLoaded(issuer.issuer, ignored),
-      }),
+      keys,
     };
   }
 
@@ -134,6 +137,12 @@ export function createJwtVerifier(options: JwtVerifierOptions): {
           return { outcome: 'verified', settings: policy.settings, claims: jwt.claims };
         case 'undecided':
           return { outcome: 'undecided', issuer: policy.settings.issuer };
+        case 'pending':
+          return {
+            outcome: 'undecided',
+            issuer: policy.settings.issuer,
+            retryAfterSeconds: Math.max(1, Math.ceil(keys.untilAskMs('stranger') / 1_000)),
+          };
         case 'unknown_key':
         case 'signature':
           return refused(result);

@@ -8,7 +8,7 @@
 
 import { isUtf8 } from 'node:buffer';
 import { accept, type Result, refuse } from '@sallyport/protocol';
-import { type JsonObject, parseStrictObject } from './strict-json.ts';
+import { type JsonObject, parseStrictObject } from '../issuer/strict-json.ts';
 
 /** A signed JWT of good form. Nothing in it may be believed before its signature is verified. */
 export interface Jwt {
@@ -56,13 +56,17 @@ export function isJwtShaped(token: string): boolean {
  * the header (`jku`, `jwk`, `x5u`, `x5c`) is ignored: keys come from the issuer alone.
  *
  * @param token - Untrusted.
+ * @param maxLength - In characters; a bearer token's by default.
  *
  * @see [RFC 7515 section 5.2](https://www.rfc-editor.org/rfc/rfc7515#section-5.2) form of a JWS
  * @see [RFC 7519 section 4](https://www.rfc-editor.org/rfc/rfc7519#section-4) claim names are unique
  * @see [RFC 8725 section 3](https://www.rfc-editor.org/rfc/rfc8725#section-3)
  */
-export function parseJwt(token: string): Result<Jwt, JwtProblem> {
-  if (token.length > TOKEN_MAX_LENGTH) return refuse('size');
+export function parseJwt(
+  token: string,
+  maxLength: number = TOKEN_MAX_LENGTH,
+): Result<Jwt, JwtProblem> {
+  if (token.length > maxLength) return refuse('size');
   if (!COMPACT_JWS.test(token)) return refuse('form');
   const firstDot = token.indexOf('.');
   const lastDot = token.lastIndexOf('.');

@@ -25,7 +25,6 @@ describe('parseAuthorizationServerDocument', () => {
 
   it.each([
     'https://evil.example',
-    `${ISSUER}/`,
     ISSUER.toUpperCase(),
     'https://idp.example:443/tenant',
     '',
@@ -37,6 +36,37 @@ describe('parseAuthorizationServerDocument', () => {
       ok: false,
       error: { member: 'issuer', problem: 'foreign_issuer' },
     });
+  });
+
+  it.each([
+    [ISSUER, `${ISSUER}/`],
+    [`${ISSUER}/`, ISSUER],
+  ])(
+    'RFC 8414 section 3.3: of %s is foreign with the issuer %s, and the log says why',
+    (issuer, named) => {
+      expect(parse({ issuer: named }, issuer)).toEqual({
+        ok: false,
+        error: { member: 'issuer', problem: 'issuer_differs_in_last_slash' },
+      });
+    },
+  );
+
+  it('RFC 8414 section 3.3: takes no other spelling of the issuer', () => {
+    fc.assert(
+      fc.property(
+        fc.nat(ISSUER.length),
+        fc.constantFrom('/', '%2F', ' ', '.', '#', '?', ':443', '\u0000', 'A'),
+        (at, more) => {
+          const issuer = ISSUER.slice(0, at) + more + ISSUER.slice(at);
+          expect(parse({ issuer }).ok).toBe(false);
+        },
+      ),
+    );
+  });
+
+  it('RFC 8259 section 4: refuses a document that names its issuer twice', () => {
+    const text = JSON.stringify(HONEST).replace('{', '{"issuer":"https://evil.example",');
+    expect(parseAuthorizationServerDocument(text, ISSUER).ok).toBe(false);
   });
 
   it.each(['authorization_endpoint', 'token_endpoint'])('is nothing without %s', (member) => {
@@ -51,26 +81,54 @@ describe('parseAuthorizationServerDocument', () => {
     ['http://127.0.0.1/x', 'not_https'],
     ['ftp://idp.example/x', 'not_https'],
     ['javascript:alert(1)', 'not_https'],
+    ['file:///etc/passwd', 'not_https'],
+    ['https://127.0.0.1/x', 'internal'],
     ['https://ada:secret@idp.example/x', 'malformed'],
     ['https://idp.example/x#fragment', 'malformed'],
     ['/relative', 'malformed'],
     [`https://idp.example/${'x'.repeat(2_048)}`, 'malformed'],
     [42, 'malformed'],
     [['https://idp.example/x'], 'malformed'],
-    [null, 'malformed'],
+  ];
+  const NEEDED = ['authorization_endpoint', 'token_endpoint', 'jwks_uri', 'introspection_endpoint'];
+  const OPTIONAL = [
+    'userinfo_endpoint',
+    'end_session_endpoint',
+    'revocation_endpoint',
+    'pushed_authorization_request_endpoint',
+    'device_authorization_endpoint',
   ];
 
   it.each(
-    ['authorization_endpoint', 'token_endpoint', 'jwks_uri', 'introspection_endpoint'].flatMap(
-      (member) => BAD_ENDPOINTS.map(([value, problem]) => [member, value, problem] as const),
+    [...NEEDED, ...OPTIONAL].flatMap((member) =>
+      BAD_ENDPOINTS.map(([value, problem]) => [member, value, problem] as const),
     ),
   )('%s = %j spoils the document: %s', (member, value, problem) => {
     expect(parse({ [member]: value })).toEqual({ ok: false, error: { member, problem } });
   });
 
-  it.each(BAD_ENDPOINTS)('revocation_endpoint = %j is left out', (value) => {
-    const { revocation_endpoint: _, ...rest } = HONEST;
-    expect(parse({ revocation_endpoint: value })).toEqual({ ok: true, value: rest });
+  it.each(NEEDED.flatMap((member) => [null, ''].map((value) => [member, value] as const)))(
+    '%s = %j spoils the document, too',
+    (member, value) => {
+      const error = { member, problem: 'malformed' };
+      expect(parse({ [member]: value })).toEqual({ ok: false, error });
+    },
+  );
+
+  it.each(OPTIONAL.flatMap((member) => [null, ''].map((value) => [member, value] as const)))(
+    '%s = %j says that there is none',
+    (member, value) => {
+      const { [member]: _, ...rest } = HONEST;
+      expect(parse({ [member]: value })).toEqual({ ok: true, value: rest });
+    },
+  );
+
+  it.each([
+    ['authorization_response_iss_parameter_supported', 'true'],
+    ['require_pushed_authorization_requests', 1],
+  ])('%s = %j spoils the document: a protection hangs on it', (member, value) => {
+    const error = { member, problem: 'malformed' };
+    expect(parse({ [member]: value })).toEqual({ ok: false, error });
   });
 
   it.each([
@@ -78,7 +136,7 @@ describe('parseAuthorizationServerDocument', () => {
     ['scopes_supported', [1]],
     ['scopes_supported', ['x'.repeat(2_049)]],
     ['scopes_supported', Array.from({ length: 201 }, String)],
-    ['authorization_response_iss_parameter_supported', 'true'],
+    ['backchannel_logout_supported', 'true'],
   ])('%s = %j is left out', (member, value) => {
     const parsed = parse({ [member]: value });
     expect(parsed.ok && member in parsed.value).toBe(false);

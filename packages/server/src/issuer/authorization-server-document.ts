@@ -5,26 +5,46 @@
  */
 
 import { accept, type Result, refuse } from '@sallyport/protocol';
+import { type EndpointProblem, findEndpointProblem } from './endpoint-address.ts';
+import { parseStrictObject } from './strict-json.ts';
 
 /**
- * Members of RFC 8414, OpenID Connect Discovery, Device Authorization and Logout that are passed on,
- * under their own names. Absent when the server does not say.
+ * Members of RFC 8414, OpenID Connect Discovery, Device Authorization and Logout, under their own names.
+ * Absent when the issuer does not say.
  */
-export interface AuthorizationServerDocument {
-  /** As configured, byte for byte. */
+export interface IssuerDocument {
+  /** As configured, character by character. */
   readonly issuer: string;
-  readonly authorization_endpoint: string;
-  readonly token_endpoint: string;
+  readonly authorization_endpoint?: string;
+  readonly token_endpoint?: string;
   readonly jwks_uri?: string;
   readonly introspection_endpoint?: string;
+  readonly pushed_authorization_request_endpoint?: string;
+  readonly end_session_endpoint?: string;
+  readonly revocation_endpoint?: string;
+  readonly userinfo_endpoint?: string;
+  readonly id_token_signing_alg_values_supported?: readonly string[];
+  readonly userinfo_signing_alg_values_supported?: readonly string[];
+  readonly require_pushed_authorization_requests?: boolean;
   readonly [member: string]: string | boolean | readonly string[] | undefined;
+}
+
+/** A document that people can sign in by. */
+export interface AuthorizationServerDocument extends IssuerDocument {
+  readonly authorization_endpoint: string;
+  readonly token_endpoint: string;
 }
 
 /** Why a document is not believed; for the log. */
 export interface DocumentProblem {
   /** The member at fault, or `document`. */
   readonly member: string;
-  readonly problem: 'not_json' | 'foreign_issuer' | 'missing' | 'malformed' | 'not_https';
+  readonly problem:
+    | 'not_json'
+    | 'foreign_issuer'
+    | 'issuer_differs_in_last_slash'
+    | 'missing'
+    | EndpointProblem;
 }
 
 type MemberKind = 'endpoint' | 'link' | 'texts' | 'boolean';
@@ -54,6 +74,7 @@ const MEMBERS: Readonly<Record<string, MemberKind>> = {
   ui_locales_supported: 'texts',
   code_challenge_methods_supported: 'texts',
   id_token_signing_alg_values_supported: 'texts',
+  userinfo_signing_alg_values_supported: 'texts',
   dpop_signing_alg_values_supported: 'texts',
   token_endpoint_auth_methods_supported: 'texts',
   token_endpoint_auth_signing_alg_values_supported: 'texts',
@@ -70,69 +91,92 @@ const MEMBERS: Readonly<Record<string, MemberKind>> = {
   frontchannel_logout_session_supported: 'boolean',
 };
 
-/** Without these nobody can sign in; a wrong one spoils the whole document instead of being left out. */
-const REQUIRED = ['authorization_endpoint', 'token_endpoint'];
-/** May be missing, but a wrong one is never quietly ignored: signatures hang on it. */
-const DECISIVE = new Set([...REQUIRED, 'jwks_uri', 'introspection_endpoint']);
+/** Without these nobody can sign in. */
+const SIGN_IN_MEMBERS = ['authorization_endpoint', 'token_endpoint'] as const;
+/** May never be quietly ignored: signatures hang on them, or the protection against a mix-up. */
+const DECISIVE: ReadonlySet<string> = new Set([
+  ...SIGN_IN_MEMBERS,
+  'jwks_uri',
+  'introspection_endpoint',
+  'authorization_response_iss_parameter_supported',
+  'require_pushed_authorization_requests',
+]);
 const TEXTS_MAX = 200;
 const TEXT_MAX_LENGTH = 2_048;
-const LOOPBACK_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /**
- * Reads a document.
+ * Reads the document of an issuer, the same for everything that is asked of it: sign-in, keys of bearer
+ * tokens, and what clients are told.
  *
- * The issuer is compared byte for byte. Endpoints are https; http only on the loopback, and only when
- * the issuer is there too, so that no server elsewhere points us at something of ours. A member of
- * another type is left out; one that matters spoils the document.
+ * The issuer is compared character by character. An endpoint that may not be used spoils the document, so
+ * that the last good one stays in use instead of half a new one; `null` and an empty text in place of an
+ * optional one are none. A member of another type is left out; one that matters spoils the document. Does
+ * not look for members that are missing, which is for {@link findMissingMember}.
  *
  * @param text - Untrusted.
+ * @param issuer - An absolute URL, as configured.
  *
- * @see [RFC 8414 section 3.3](https://www.rfc-editor.org/rfc/rfc8414#section-3.3)
+ * @see [RFC 8414 section 3.3](https://www.rfc-editor.org/rfc/rfc8414#section-3.3) identical issuer
+ * @see [OIDC Discovery 1.0 section 4.3](https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderConfigurationValidation)
+ */
+export function parseIssuerDocument(
+  text: string,
+  issuer: string,
+): Result<IssuerDocument, DocumentProblem> {
+  const members = parseStrictObject(text);
+  if (members === undefined) return refuse({ member: 'document', problem: 'not_json' });
+  if (members['issuer'] !== issuer)
+    return refuse({ member: 'issuer', problem: compareIssuers(members['issuer'], issuer) });
+  const kept: Record<string, string | boolean | readonly string[]> = {};
+  for (const [member, kind] of Object.entries(MEMBERS)) {
+    if (!Object.hasOwn(members, member)) continue;
+    const value = members[member];
+    const problem = findProblem(value, kind, issuer);
+    if (problem === undefined) kept[member] = value as string | boolean | readonly string[];
+    else if (DECISIVE.has(member)) return refuse({ member, problem });
+    else if (kind === 'endpoint' && value !== null && value !== '')
+      return refuse({ member, problem });
+  }
+  return accept({ ...kept, issuer });
+}
+
+/**
+ * Reads a document that clients sign in by.
+ *
+ * @param text - Untrusted.
  */
 export function parseAuthorizationServerDocument(
   text: string,
   issuer: string,
 ): Result<AuthorizationServerDocument, DocumentProblem> {
-  const members = parseObject(text);
-  if (members === undefined) return refuse({ member: 'document', problem: 'not_json' });
-  if (members['issuer'] !== issuer) return refuse({ member: 'issuer', problem: 'foreign_issuer' });
-  const kept: Record<string, string | boolean | readonly string[]> = {};
-  for (const [member, kind] of Object.entries(MEMBERS)) {
-    const value = members[member];
-    if (value === undefined) {
-      if (REQUIRED.includes(member)) return refuse({ member, problem: 'missing' });
-      continue;
-    }
-    const problem = findProblem(value, kind, issuer);
-    if (problem === undefined) kept[member] = value as string | boolean | readonly string[];
-    else if (DECISIVE.has(member)) return refuse({ member, problem });
-  }
-  return accept({
-    issuer,
-    ...kept,
-    authorization_endpoint: String(kept['authorization_endpoint']),
-    token_endpoint: String(kept['token_endpoint']),
-  });
+  const parsed = parseIssuerDocument(text, issuer);
+  if (!parsed.ok) return parsed;
+  const member = findMissingMember(parsed.value, SIGN_IN_MEMBERS);
+  return member === undefined
+    ? accept(parsed.value as AuthorizationServerDocument)
+    : refuse({ member, problem: 'missing' });
 }
 
-/** Parses a JSON object; anything else is `undefined`. */
-export function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : undefined;
+/** The first of these members that a document lacks. */
+export function findMissingMember(
+  document: IssuerDocument,
+  members: readonly string[],
+): string | undefined {
+  return members.find((member) => document[member] === undefined);
+}
+
+/** A slash at the end is the usual mistake, and hard to see in a configuration. */
+function compareIssuers(named: unknown, issuer: string): DocumentProblem['problem'] {
+  return named === `${issuer}/` || issuer === `${String(named)}/`
+    ? 'issuer_differs_in_last_slash'
+    : 'foreign_issuer';
 }
 
 function findProblem(
   value: unknown,
   kind: MemberKind,
   issuer: string,
-): DocumentProblem['problem'] | undefined {
+): EndpointProblem | undefined {
   switch (kind) {
     case 'boolean':
       return typeof value === 'boolean' ? undefined : 'malformed';
@@ -142,23 +186,8 @@ function findProblem(
         : 'malformed';
     case 'link':
     case 'endpoint':
-      return findUrlProblem(value, issuer);
+      return findEndpointProblem(issuer, value);
   }
-}
-
-function findUrlProblem(value: unknown, issuer: string): 'malformed' | 'not_https' | undefined {
-  if (!isShortText(value)) return 'malformed';
-  const url = URL.parse(value);
-  if (url === null || url.username !== '' || url.password !== '' || url.hash !== '')
-    return 'malformed';
-  if (url.protocol === 'https:') return undefined;
-  return url.protocol === 'http:' && isLoopback(url) && isLoopback(URL.parse(issuer))
-    ? undefined
-    : 'not_https';
-}
-
-function isLoopback(url: URL | null): boolean {
-  return url !== null && LOOPBACK_HOSTS.has(url.hostname);
 }
 
 function isShortText(value: unknown): value is string {

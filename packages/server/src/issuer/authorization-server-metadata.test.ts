@@ -10,6 +10,7 @@ import {
 import { createTemporaryFolder } from '../testing/temporary-folder.ts';
 import { Timers } from '../testing/timers.ts';
 import { createMetadataSource, type MetadataSource } from './authorization-server-metadata.ts';
+import { createIssuers } from './issuers.ts';
 
 const WAIT_MS = 5_000;
 const REFRESH_MS = 600_000;
@@ -18,15 +19,20 @@ const DAY_MS = 86_400_000;
 function setup(folder: string | undefined = createTemporaryFolder(), clock = new Clock()) {
   const timers = new Timers();
   const events: string[] = [];
-  const source: MetadataSource = createMetadataSource({
+  const issuers = createIssuers({
     fetch,
     now: clock.now,
     schedule: timers.schedule,
+    random: () => 0,
+  });
+  const source: MetadataSource = createMetadataSource({
+    issuers,
+    now: clock.now,
     log: (_, event) => events.push(event),
     folder,
   });
-  onTestFinished(() => source.close());
-  return { folder, clock, timers, events, source };
+  onTestFinished(() => issuers.close());
+  return { folder, clock, timers, events, source, issuers };
 }
 
 /** Waits for a line of the log. */
@@ -36,10 +42,10 @@ async function logged(events: readonly string[], event: string): Promise<void> {
 
 /** Runs until the document is on disk, then ends. */
 async function runOnce(server: MetadataServer, folder: string, clock: Clock): Promise<void> {
-  const { source } = setup(folder, clock);
+  const { source, issuers } = setup(folder, clock);
   await source.of(server.issuer).need();
-  await vi.waitFor(() => expect(readdirSync(folder)).toHaveLength(1));
-  source.close();
+  await vi.waitFor(() => expect(readdirSync(folder)).toEqual([expect.stringMatching(/\.json$/)]));
+  issuers.close();
 }
 
 function keptFile(folder: string): string {

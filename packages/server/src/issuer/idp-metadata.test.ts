@@ -1,4 +1,5 @@
 import { setImmediate as settled } from 'node:timers/promises';
+import { SallyportError } from '@sallyport/protocol';
 import { describe, expect, it } from 'vitest';
 import { KeptMetadata } from './idp-metadata.ts';
 
@@ -13,7 +14,7 @@ async function up(): Promise<string> {
 }
 
 /** An IdP that answers as it is told, and a schedule that runs when it is told. */
-function setup() {
+function setup(random = 0) {
   const tasks: Task[] = [];
   const told: { failures: unknown[]; values: string[] } = { failures: [], values: [] };
   let answer: () => Promise<string> = up;
@@ -30,6 +31,7 @@ function setup() {
         task.isCalledOff = true;
       };
     },
+    random: () => random,
     onFailure: (cause) => told.failures.push(cause),
     onLoaded: (value) => told.values.push(value),
   });
@@ -59,7 +61,9 @@ function setup() {
   };
 }
 
-const down = async () => Promise.reject(new Error('down'));
+const down = async () =>
+  Promise.reject(new SallyportError('SP_IDP_UNREACHABLE', { component: 'idp' }));
+const bad = async () => Promise.reject(new Error('answers nonsense'));
 
 describe('KeptMetadata', () => {
   it('loads at start, in the background, and refreshes every ten minutes', async () => {
@@ -93,6 +97,32 @@ describe('KeptMetadata', () => {
     expect(waited).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
     expect(told.failures).toHaveLength(9);
     expect(metadata.current).toBeUndefined();
+  });
+
+  it('tries again after 1, 2 and 4 and then every 5 seconds while the answers are bad, and takes the first good one', async () => {
+    const { metadata, run, next, answerWith } = setup();
+    metadata.start();
+    await settled();
+    answerWith(bad);
+    await run();
+    const waited: number[] = [];
+    for (let attempt = 0; attempt < 8; attempt += 1) waited.push(await run());
+    expect(waited).toEqual([1_000, 2_000, 4_000, 5_000, 5_000, 5_000, 5_000, 5_000]);
+    expect(metadata.current).toBe('first');
+    answerWith(async () => 'mended');
+    await run();
+    expect(metadata.current).toBe('mended');
+    expect(next().afterMs).toBe(600_000);
+  });
+
+  it('leaves out up to a fifth of each pause, so that not all processes ask at once', async () => {
+    const { metadata, next, run, answerWith } = setup(0.5);
+    metadata.start();
+    await settled();
+    expect(next().afterMs).toBe(540_000);
+    answerWith(bad);
+    await run();
+    expect(next().afterMs).toBe(900);
   });
 
   it('starts with short pauses again after it got through', async () => {

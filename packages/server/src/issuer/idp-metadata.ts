@@ -4,6 +4,8 @@
  * @module
  */
 
+import { SallyportError } from '@sallyport/protocol';
+
 /** Calls back later; returns how to call it off. */
 export type Schedule = (afterMs: number, callback: () => void) => () => void;
 
@@ -12,17 +14,25 @@ export interface KeptMetadataOptions<T> {
   /** Fetches the value. @throws When the IdP is down or answers nonsense. */
   readonly load: () => Promise<T>;
   readonly schedule: Schedule;
+  /** At least 0, below 1. By default the runtime's: nothing secret hangs on it. */
+  readonly random?: (() => number) | undefined;
   /** Told of each failed attempt, and of each value. */
   readonly onFailure: (cause: unknown) => void;
   readonly onLoaded: (value: T) => void;
 }
 
 const FIRST_RETRY_MS = 1_000;
+/** One that cannot be reached is asked less and less often. */
 const LAST_RETRY_MS = 30_000;
+/** One that answers something useless is asked every few seconds: it may be mended at any moment. */
+const LAST_RETRY_WHEN_BAD_MS = 5_000;
 const REFRESH_MS = 600_000;
+/** Up to this share of a delay is left out, so that not all processes ask at the same time. */
+const JITTER = 0.2;
 
 /**
- * Loads a value at start and keeps trying; refreshes it every ten minutes; keeps the last good one
+ * Loads a value at start and keeps trying, after 1, 2 and 4 seconds, then every 5 while the answers are
+ * bad, and up to every 30 while there are none; refreshes it every ten minutes; keeps the last good one
  * when a refresh fails.
  */
 export class KeptMetadata<T> {
@@ -42,6 +52,11 @@ export class KeptMetadata<T> {
   /** The value, when there is one. */
   get current(): T | undefined {
     return this.#value;
+  }
+
+  /** Whether an attempt is under way. */
+  get isLoading(): boolean {
+    return this.#inFlight !== undefined;
   }
 
   /** Begins loading in the background. */
@@ -92,7 +107,8 @@ export class KeptMetadata<T> {
       if (this.#closed) return undefined;
       this.#options.onFailure(cause);
       if (!this.#isDue) return undefined;
-      this.#later(this.#retryMs);
+      const lastMs = isUnreachable(cause) ? LAST_RETRY_MS : LAST_RETRY_WHEN_BAD_MS;
+      this.#later(Math.min(this.#retryMs, lastMs));
       this.#retryMs = Math.min(this.#retryMs * 2, LAST_RETRY_MS);
     }
     return this.#value;
@@ -101,6 +117,12 @@ export class KeptMetadata<T> {
   #later(afterMs: number): void {
     this.#isDue = false;
     this.#cancel();
-    this.#cancel = this.#options.schedule(afterMs, () => void this.#load(true));
+    const { schedule, random = Math.random } = this.#options;
+    const jitteredMs = Math.round(afterMs * (1 - JITTER * random()));
+    this.#cancel = schedule(jitteredMs, () => void this.#load(true));
   }
+}
+
+function isUnreachable(cause: unknown): boolean {
+  return cause instanceof SallyportError && cause.code === 'SP_IDP_UNREACHABLE';
 }

@@ -12,8 +12,8 @@ import { accept, type Result, refuse } from '@sallyport/protocol';
 import {
   type AuthorizationServerDocument,
   parseAuthorizationServerDocument,
-  parseObject,
 } from './authorization-server-document.ts';
+import { parseStrictObject } from './strict-json.ts';
 
 /** A document, and when it came from its server. */
 export interface KeptDocument {
@@ -59,14 +59,14 @@ export function readKeptDocument(
 ): Result<KeptDocument, KeptDocumentProblem> {
   const read = readSafely(path);
   if (!read.ok) return read;
-  const file = parseObject(read.value);
+  const file = parseStrictObject(read.value);
   if (file?.['version'] !== VERSION || typeof file['fetchedAt'] !== 'number')
     return refuse('corrupt');
   const { issuer, address, fetchedAt } = file;
   if (issuer !== origin.issuer || address !== origin.address) return refuse('foreign');
   const written = JSON.stringify(file['document'] ?? null);
   const parsed = parseAuthorizationServerDocument(written, origin.issuer);
-  if (!parsed.ok) return refuse(parsed.error.problem === 'foreign_issuer' ? 'foreign' : 'corrupt');
+  if (!parsed.ok) return refuse(parsed.error.member === 'issuer' ? 'foreign' : 'corrupt');
   // What was kept had been through the same reading: anything more was put there by somebody else.
   if (Object.keys(parsed.value).length !== Object.keys(file['document'] ?? {}).length)
     return refuse('corrupt');

@@ -7,7 +7,7 @@
 import { accept, type JsonValue, type Result, refuse } from '@sallyport/protocol';
 import { readAudiences } from '../bearer/claim-readers.ts';
 import type { Jwt } from '../bearer/jwt.ts';
-import type { JsonObject } from '../bearer/strict-json.ts';
+import type { JsonObject } from '../issuer/strict-json.ts';
 import { CLOCK_TOLERANCE_SECONDS, isTime } from './id-token-claims.ts';
 
 /** Whose sessions the IdP has ended. At least one of `subject` and `sid` is there. */

@@ -6,12 +6,18 @@
 
 import { accept, PATHS, type Result, refuse, SallyportError } from '@sallyport/protocol';
 import * as oidc from 'openid-client';
-import { createIssuerFetch } from '../bearer/issuer-request.ts';
+import type { IssuerDocument } from '../issuer/authorization-server-document.ts';
 import { createIdpFetch } from '../issuer/idp-fetch.ts';
-import { KeptMetadata, type Schedule } from '../issuer/idp-metadata.ts';
+import type { Schedule } from '../issuer/idp-metadata.ts';
+import { createIssuers, type Issuers } from '../issuer/issuers.ts';
 import { type Claims, joinClaims } from '../session/joined-claims.ts';
 import { type ClientCredential, createClientAuthentication } from './client-authentication.ts';
 import { CLOCK_TOLERANCE_SECONDS, findIdTokenProblem } from './id-token-claims.ts';
+import {
+  findIssuedSignatureProblem,
+  type IssuedSignatureProblem,
+  selectIdTokenAlgorithms,
+} from './id-token-signature.ts';
 import { createLogoutTokenVerifier } from './logout-token-verifier.ts';
 import { createRefreshGrant } from './refresh-grant.ts';
 import type {
@@ -33,6 +39,8 @@ export interface RelyingPartyOptions {
   readonly scopes: readonly string[];
   /** The public origin; `redirect_uri` and the post-logout address are made from it. */
   readonly publicOrigin: string;
+  /** Shared with the other parts that ask the same issuer; by default its own, which end with it. */
+  readonly issuers?: Issuers;
   readonly fetch: typeof fetch;
   readonly schedule: Schedule;
   readonly now: () => number;
@@ -44,16 +52,16 @@ const IDP_TIMEOUT_MS = 10_000;
 /** Nobody waits behind a renewal, and its answer may hold the only token that works. */
 const REFRESH_TIMEOUT_MS = 60_000;
 const IDP_BODY_MAX_BYTES = 1_048_576;
-const ID_TOKEN_MAX_LENGTH = 65_536;
+/** How long a sign-in waits until the IdP may be asked for a new key: its code is used up, so it cannot come again. */
+const KEY_PATIENCE_MS = 10_000;
 const REVOCATION_TIMEOUT_MS = 3_000;
-/** A compact JWS and nothing around it: other spellings of the same bytes are not what was signed. */
-const COMPACT_JWS = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
 /**
  * Creates the relying party and begins to fetch the IdP's metadata.
  *
  * The id_token's signature is verified although it comes straight from the token endpoint: a proxy
- * in between, or a mix-up of issuers, must not decide who somebody is.
+ * in between, or a mix-up of issuers, must not decide who somebody is. Metadata and keys are those of
+ * `issuer/`; the library fetches neither.
  */
 export function createRelyingParty(options: RelyingPartyOptions): RelyingParty {
   const { issuer, clientId, scopes, publicOrigin, now, schedule, onFailure, onReady } = options;
@@ -61,41 +69,35 @@ export function createRelyingParty(options: RelyingPartyOptions): RelyingParty {
   const authenticateClient = createClientAuthentication(options.credential);
   const idp = createIdpFetch({
     fetch: options.fetch,
-    now,
     timeoutMs: IDP_TIMEOUT_MS,
     bodyMaxBytes: IDP_BODY_MAX_BYTES,
   });
-  const refreshGrant = createRefreshGrant({ clientId, now, onFailure });
-  const metadata = new KeptMetadata<oidc.Configuration>({
-    load: discover,
-    schedule,
+  const refreshGrant = createRefreshGrant({ clientId, now, onFailure, findSignatureProblem });
+  const ownIssuers = options.issuers === undefined ? createIssuers(options) : undefined;
+  const { metadata, keys } = (options.issuers ?? ownIssuers ?? createIssuers(options)).of(issuer);
+  let configured: oidc.Configuration | undefined;
+  const followed = metadata.follow({
+    needs: ['authorization_endpoint', 'token_endpoint', 'jwks_uri'],
+    findProblem: findPushProblem,
     onFailure,
-    onLoaded: (configuration) => {
-      idp.rememberKeysOf(configuration.serverMetadata().jwks_uri);
+    onDocument: (document) => {
+      configured = configure(document);
       onReady();
     },
   });
-  metadata.start();
-  const logoutTokens = createLogoutTokenVerifier({
-    clientId,
-    now,
-    schedule,
-    onFailure,
-    current: () => metadata.current?.serverMetadata(),
-    need: async () => (await metadata.need())?.serverMetadata(),
-    fetch: createIssuerFetch(options),
-  });
+  keys.follow({ onFailure });
+  const verifyLogoutToken = createLogoutTokenVerifier({ clientId, now, keys, metadata: followed });
 
   return {
-    isReady: () => metadata.current !== undefined,
+    isReady: () => configured !== undefined,
 
     endSessionOrigin() {
-      const endpoint = metadata.current?.serverMetadata().end_session_endpoint;
+      const endpoint = followed.current?.end_session_endpoint;
       return endpoint === undefined ? undefined : URL.parse(endpoint)?.origin;
     },
 
     async authorizationUrl({ state, nonce, codeChallenge, extra }) {
-      const configuration = await metadata.need();
+      const configuration = await needConfiguration();
       if (configuration === undefined)
         return refuse({ reason: 'idp_unreachable', cause: undefined });
       const parameters = {
@@ -118,7 +120,7 @@ export function createRelyingParty(options: RelyingPartyOptions): RelyingParty {
     },
 
     async exchange(callback, checks) {
-      const configuration = await metadata.need();
+      const configuration = await needConfiguration();
       if (configuration === undefined)
         return refuse({ reason: 'idp_unreachable', cause: undefined });
       try {
@@ -129,7 +131,7 @@ export function createRelyingParty(options: RelyingPartyOptions): RelyingParty {
     },
 
     async endSessionUrl({ idToken, state }) {
-      const configuration = metadata.current;
+      const configuration = configured;
       if (configuration?.serverMetadata().end_session_endpoint === undefined) return undefined;
       return oidc.buildEndSessionUrl(configuration, {
         client_id: clientId,
@@ -140,7 +142,7 @@ export function createRelyingParty(options: RelyingPartyOptions): RelyingParty {
     },
 
     async refresh(tokens, principal) {
-      const configuration = await metadata.need();
+      const configuration = await needConfiguration();
       if (configuration === undefined) {
         const cause = new SallyportError('SP_IDP_UNREACHABLE', {
           component: 'idp',
@@ -153,7 +155,7 @@ export function createRelyingParty(options: RelyingPartyOptions): RelyingParty {
     },
 
     async revoke(refreshToken) {
-      const configuration = metadata.current;
+      const configuration = configured;
       if (configuration?.serverMetadata().revocation_endpoint === undefined) return true;
       const { promise: timeUp, resolve } = Promise.withResolvers<boolean>();
       const cancel = schedule(REVOCATION_TIMEOUT_MS, () => resolve(true));
@@ -171,58 +173,73 @@ export function createRelyingParty(options: RelyingPartyOptions): RelyingParty {
       return isReachable;
     },
 
-    verifyLogoutToken: (token) => logoutTokens.verify(token),
+    verifyLogoutToken,
 
     close() {
-      logoutTokens.close();
-      metadata.close();
+      ownIssuers?.close();
     },
   };
 
-  async function discover(): Promise<oidc.Configuration> {
-    const execute = [oidc.enableNonRepudiationChecks];
-    // Configuration admits a plain http issuer on the loopback only.
-    if (issuer.startsWith('http:')) execute.push(oidc.allowInsecureRequests);
-    const configuration = await oidc.discovery(
-      new URL(issuer),
+  async function needConfiguration(): Promise<oidc.Configuration | undefined> {
+    await followed.need();
+    return configured;
+  }
+
+  function configure(document: IssuerDocument): oidc.Configuration {
+    const configuration = new oidc.Configuration(
+      structuredClone(document) as oidc.ServerMetadata,
       clientId,
       { [oidc.clockTolerance]: CLOCK_TOLERANCE_SECONDS },
       authenticateClient,
-      {
-        execute,
-        [oidc.customFetch]: fetchFromIdp,
-        timeout: IDP_TIMEOUT_MS / 1_000,
-      },
     );
-    const server = configuration.serverMetadata();
-    // Without them no sign-in comes to its end, and nobody would know before the first one.
-    for (const name of ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const)
-      if (server[name] === undefined)
-        throw new SallyportError('SP_IDP_PROTOCOL', {
-          component: 'idp',
-          detail: `the metadata names no ${name}`,
-        });
-    if (isPushed(server) && server.pushed_authorization_request_endpoint === undefined) {
-      throw new SallyportError('SP_IDP_PROTOCOL', {
-        component: 'idp',
-        detail: `the metadata names no pushed_authorization_request_endpoint, which ${
-          options.pushedAuthorization === 'always'
-            ? 'auth.userAuth.openId.pushedAuthorization: always'
-            : 'its own require_pushed_authorization_requests'
-        } asks for`,
-      });
-    }
+    configuration.timeout = IDP_TIMEOUT_MS / 1_000;
+    configuration[oidc.customFetch] = fetchFromIdp;
+    // The document of an issuer on https holds no other endpoint.
+    if (issuer.startsWith('http:')) oidc.allowInsecureRequests(configuration);
     return configuration;
+  }
+
+  /** No sign-in would come to its end, and nobody would know before the first one. */
+  function findPushProblem(server: IssuerDocument): string | undefined {
+    if (!isPushed(server) || server.pushed_authorization_request_endpoint !== undefined)
+      return undefined;
+    return `the metadata names no pushed_authorization_request_endpoint, which ${
+      options.pushedAuthorization === 'always'
+        ? 'auth.userAuth.openId.pushedAuthorization: always'
+        : 'its own require_pushed_authorization_requests'
+    } asks for`;
   }
 
   async function fetchFromIdp(url: string, init: oidc.CustomFetchOptions): Promise<Response> {
     const timeoutMs = refreshGrant.isOwn(url) ? REFRESH_TIMEOUT_MS : IDP_TIMEOUT_MS;
     const response = await idp.fetch(url, init as RequestInit, timeoutMs);
     await refreshGrant.overhear(url, response);
+    if (/^application\/jwt *(?:;|$)/i.test(response.headers.get('content-type') ?? ''))
+      await verifySignedAnswer(await response.clone().text());
     return response;
   }
 
-  function isPushed(server: oidc.ServerMetadata): boolean {
+  /** Userinfo may come signed (OIDC Core section 5.3.2); the library leaves the signature to its caller. */
+  async function verifySignedAnswer(token: string): Promise<void> {
+    const algorithms = followed.current?.userinfo_signing_alg_values_supported ?? [];
+    const signed = { algorithms, keys, schedule, patienceMs: 0 };
+    const problem = await findIssuedSignatureProblem(token, signed);
+    if (isUndecided(problem)) throw keyNotHad();
+    if (problem !== undefined) throw new UnverifiedAnswer(problem);
+  }
+
+  /** The library verifies the claims of id_tokens and no signature: keys are fetched in one place only. */
+  function findSignatureProblem(
+    idToken: string,
+    patienceMs = 0,
+  ): Promise<IssuedSignatureProblem | undefined> {
+    const algorithms = selectIdTokenAlgorithms(followed.current ?? { issuer });
+    return findIssuedSignatureProblem(idToken, { algorithms, keys, schedule, patienceMs });
+  }
+
+  function isPushed(
+    server: Pick<IssuerDocument, 'require_pushed_authorization_requests'>,
+  ): boolean {
     switch (options.pushedAuthorization) {
       case 'always':
         return true;
@@ -240,6 +257,8 @@ export function createRelyingParty(options: RelyingPartyOptions): RelyingParty {
   ): Promise<Result<ExchangedTokens, ExchangeRefusal>> {
     const url = new URL(redirectUri);
     url.search = callback.toString();
+    // Beside the exchange, so that no key that was withdrawn half a minute ago signs anybody in.
+    const freshened = keys.freshen();
     const answer = await oidc.authorizationCodeGrant(configuration, url, {
       expectedState: state,
       expectedNonce: nonce,
@@ -250,14 +269,11 @@ export function createRelyingParty(options: RelyingPartyOptions): RelyingParty {
     if (typeProblem !== undefined) return refuse({ reason: 'token_invalid', check: typeProblem });
     const idToken = answer.id_token ?? '';
     const verified = answer.claims();
-    if (
-      verified === undefined ||
-      idToken.length > ID_TOKEN_MAX_LENGTH ||
-      !COMPACT_JWS.test(idToken)
-    ) {
-      return refuse({ reason: 'token_invalid', check: 'id_token form' });
-    }
-    const problem = findIdTokenProblem(verified, clientId, now() / 1_000);
+    if (verified === undefined) return refuse({ reason: 'token_invalid', check: 'id_token form' });
+    await freshened;
+    const unsigned = await findSignatureProblem(idToken, KEY_PATIENCE_MS);
+    if (isUndecided(unsigned)) return refuse({ reason: 'idp_unreachable', cause: keyNotHad() });
+    const problem = unsigned ?? findIdTokenProblem(verified, clientId, now() / 1_000);
     if (problem !== undefined) return refuse({ reason: 'token_invalid', check: problem });
 
     const { userinfo_endpoint: userInfoEndpoint } = configuration.serverMetadata();
@@ -273,6 +289,28 @@ export function createRelyingParty(options: RelyingPartyOptions): RelyingParty {
       accessTokenLifeMs: answer.expires_in === undefined ? undefined : answer.expires_in * 1_000,
     });
   }
+}
+
+/** An answer whose signature does not count. */
+class UnverifiedAnswer extends Error {
+  readonly code: string;
+
+  constructor(problem: string) {
+    super(problem);
+    this.code = problem;
+  }
+}
+
+function isUndecided(problem: IssuedSignatureProblem | undefined): boolean {
+  return problem === 'key_unavailable' || problem === 'key_pending';
+}
+
+function keyNotHad(): SallyportError {
+  return new SallyportError('SP_IDP_UNREACHABLE', {
+    component: 'idp',
+    detail: 'the key that signed could not be fetched, or not yet once more',
+    retryAfterSeconds: 5,
+  });
 }
 
 function toRefusal(error: unknown): ExchangeRefusal {

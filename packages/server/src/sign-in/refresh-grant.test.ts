@@ -14,7 +14,6 @@ const SECONDS = NOON / 1_000;
 const FOREIGN = createSigningKey('RS256', 'idp-key');
 const UNPUBLISHED = createSigningKey('RS256', 'other-key');
 const EC_KEY = createSigningKey('ES256', 'ec-key');
-
 /** The relying party against an IdP over the wire. The library reads the clock of the runtime, so that stands too. */
 async function setup(metadata: Readonly<Record<string, unknown>> = {}) {
   vi.useFakeTimers({ toFake: ['Date'], now: NOON });
@@ -36,7 +35,7 @@ async function setup(metadata: Readonly<Record<string, unknown>> = {}) {
       return network.get(path)?.() ?? fetch(url, init);
     },
     schedule: new Timers().schedule,
-    now: () => NOON,
+    now: Date.now,
     onFailure: (cause) => failures.push(cause),
     onReady: () => {},
   });
@@ -454,6 +453,7 @@ describe('an IdP that cannot answer says nothing of the session', () => {
     expect(describeFailure(told)).toContain('SP_IDP_UNREACHABLE');
     expect(pathsAsked()).not.toContain('/token');
     idp.answers.clear();
+    vi.setSystemTime(NOON + 1_000);
     expect((await accepted()).tokens.refreshToken).toBe('refresh-token-2');
   });
 });

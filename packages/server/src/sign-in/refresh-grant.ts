@@ -19,6 +19,8 @@ export interface RefreshGrantOptions {
   readonly now: () => number;
   /** Told of userinfo that could not be had: the claims of the sign-in then stand for another round. */
   readonly onFailure: (cause: unknown) => void;
+  /** What is wrong with the signature of an id_token, or `undefined`. */
+  readonly findSignatureProblem: (idToken: string) => Promise<string | undefined>;
 }
 
 /** The grant, with the ear it needs at the token endpoint. */
@@ -53,9 +55,6 @@ const FINAL_ERRORS: ReadonlySet<string> = new Set([
   'consent_required',
   'access_denied',
 ]);
-const ID_TOKEN_MAX_LENGTH = 65_536;
-/** A compact JWS and nothing around it: other spellings of the same bytes are not what was signed. */
-const COMPACT_JWS = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
 /**
  * Creates the grant.
@@ -66,6 +65,7 @@ export function createRefreshGrant({
   clientId,
   now,
   onFailure,
+  findSignatureProblem,
 }: RefreshGrantOptions): RefreshGrant {
   const current = new AsyncLocalStorage<Overheard>();
 
@@ -115,14 +115,14 @@ export function createRefreshGrant({
       return refuse({ reason: 'unverified', check: typeProblem, refreshToken });
     const verified = answer.claims();
     if (verified !== undefined) {
+      const unsigned = await findSignatureProblem(answer.id_token ?? '');
+      if (unsigned !== undefined)
+        return refuse({ reason: 'unverified', check: unsigned, refreshToken });
       const isOther = verified.sub !== principal.subject || verified.iss !== principal.issuer;
       if (isOther) return refuse({ reason: 'other_subject' });
-      const idToken = answer.id_token ?? '';
       const problem =
-        idToken.length > ID_TOKEN_MAX_LENGTH || !COMPACT_JWS.test(idToken)
-          ? 'id_token form'
-          : (findIdTokenProblem(verified, clientId, now() / 1_000) ??
-            findNonceProblem(verified, tokens.idToken));
+        findIdTokenProblem(verified, clientId, now() / 1_000) ??
+        findNonceProblem(verified, tokens.idToken);
       if (problem !== undefined)
         return refuse({ reason: 'unverified', check: problem, refreshToken });
     }

@@ -7,8 +7,9 @@
 import { onTestFinished } from 'vitest';
 import type { BearerSettings } from '../bearer/bearer-settings.ts';
 import { createBearerVerifier, type RunningBearerVerifier } from '../bearer/bearer-verifier.ts';
-import { createIssuerFetch } from '../bearer/issuer-request.ts';
 import type { TokenProblem } from '../bearer/jwt-verifier.ts';
+import { createIssuerFetch } from '../issuer/issuer-request.ts';
+import { createIssuers } from '../issuer/issuers.ts';
 import type { AccessRules } from '../verdict/access.ts';
 import { Generation } from '../verdict/generation.ts';
 import type { Verdict } from '../verdict/verdict.ts';
@@ -28,6 +29,7 @@ export interface BearerUnderTest {
   /** Why tokens were refused, oldest first. */
   readonly problems: TokenProblem[];
   readonly failures: unknown[];
+  close(): void;
   /** Recalls, else decides: what the check does. */
   ask(token: string): Promise<Verdict>;
 }
@@ -57,9 +59,16 @@ export async function createBearerUnderTest(
   const rules: { current: AccessRules } = { current: OPEN_RULES };
   const problems: TokenProblem[] = [];
   const failures: unknown[] = [];
+  const asked = createIssuers({
+    fetch: issuers.fetch,
+    now: clock.now,
+    schedule: timers.schedule,
+    random: () => 0,
+  });
   const verifier = createBearerVerifier({
     settings: { ...BEARER_SETTINGS, ...settings },
-    fetch: createIssuerFetch({ fetch: issuers.fetch, now: clock.now }),
+    issuers: asked,
+    fetch: createIssuerFetch({ fetch: issuers.fetch }),
     access: () => rules.current,
     claimHeaders,
     generation,
@@ -69,10 +78,14 @@ export async function createBearerUnderTest(
     onKeysLoaded: () => {},
     onFailure: (_, cause) => failures.push(cause),
   });
-  onTestFinished(() => verifier.close());
+  const close = () => {
+    verifier.close();
+    asked.close();
+  };
+  onTestFinished(close);
   await settled();
   return {
-    ...{ clock, timers, issuers, generation, rules, verifier, problems, failures },
+    ...{ clock, timers, issuers, generation, rules, verifier, problems, failures, close },
     ask: async (token) => verifier.recall(token) ?? verifier.decide(token),
   };
 }

@@ -15,6 +15,7 @@ import {
 import { onTestFinished } from 'vitest';
 import { createFrontDoor } from '../front-door.ts';
 import { createMetadataSource } from '../issuer/authorization-server-metadata.ts';
+import { createIssuers } from '../issuer/issuers.ts';
 import { listenOnOnePort } from '../listener/http-service.ts';
 import type { PublicClientConfig } from '../metadata/public-client-config.ts';
 import { Clock } from './clock.ts';
@@ -67,10 +68,15 @@ export async function startFront(
   const readiness = { isReady: true };
   const stopping = new AbortController();
   const fixed = createFixedCheck();
-  const source = createMetadataSource({
+  const issuers = createIssuers({
     fetch,
     now: new Clock().now,
     schedule: timers.schedule,
+    random: () => 0,
+  });
+  const source = createMetadataSource({
+    issuers,
+    now: new Clock().now,
     log: () => {},
     folder: undefined,
   });
@@ -103,7 +109,7 @@ export async function startFront(
   });
   onTestFinished(async () => {
     stopping.abort();
-    source.close();
+    issuers.close();
     await listener.close();
   });
   const url = `http://127.0.0.1:${listener.port}`;

@@ -21,6 +21,8 @@ interface VerificationKey {
 export interface KeySet {
   /** Keys of that id that fit the algorithm; all of them when the token names none. */
   select(keyId: string | undefined, algorithm: string): readonly KeyObject[];
+  /** Ids of all entries, those that cannot be used too: such a key is known, and not looked for. */
+  readonly keyIds: ReadonlySet<string>;
   /** Each key with its id and algorithm as one text, to see which of them are gone later. */
   readonly fingerprints: ReadonlySet<string>;
   /** Entries that are no key to verify with, or too weak. */
@@ -34,7 +36,9 @@ const KEYS_MAX = 100;
 const RSA_MIN_BITS = 2_048;
 /** Beyond it one verification takes milliseconds. */
 const RSA_MAX_BITS = 8_192;
+/** An even one is no exponent; a large one makes a verification slow, and no issuer has one. */
 const EXPONENT_MIN = 3n;
+const EXPONENT_MAX = 2n ** 64n;
 /** A token that names no key is tried with so many, and so is one whose key id stands there twice. */
 const CANDIDATES_MAX = 4;
 
@@ -42,8 +46,8 @@ const CANDIDATES_MAX = 4;
  * Parses a key set.
  *
  * An entry that cannot be used is left out: keys for encryption, symmetric and private ones, unknown
- * types and curves, RSA below 2,048 or above 8,192 bits or with an exponent below 3. An empty set is
- * taken at its word: the issuer withdrew every key.
+ * types and curves, points off their curve, RSA below 2,048 or above 8,192 bits or with an exponent that is
+ * even, below 3 or beyond 64 bits. An empty set is taken at its word: the issuer withdrew every key.
  *
  * @param text - The document. Untrusted.
  *
@@ -66,9 +70,16 @@ export function parseKeySet(text: string): Result<KeySet, KeySetProblem> {
         )
         .slice(0, CANDIDATES_MAX)
         .map(({ key }) => key),
+    keyIds: new Set(entries.flatMap(readKeyId)),
     fingerprints: new Set(keys.map(fingerprint)),
     ignored: entries.length - keys.length,
   });
+}
+
+function readKeyId(entry: JsonValue): readonly string[] {
+  const isObject = typeof entry === 'object' && entry !== null && !isList(entry);
+  const { kid } = isObject ? (entry as JsonObject) : {};
+  return typeof kid === 'string' ? [kid] : [];
 }
 
 function isList(value: JsonValue | undefined): value is readonly JsonValue[] {
@@ -101,7 +112,9 @@ function importKey(jwk: JsonObject): KeyObject | undefined {
   const isStrong =
     modulusLength >= RSA_MIN_BITS &&
     modulusLength <= RSA_MAX_BITS &&
-    publicExponent >= EXPONENT_MIN;
+    publicExponent >= EXPONENT_MIN &&
+    publicExponent < EXPONENT_MAX &&
+    publicExponent % 2n === 1n;
   return isStrong ? key : undefined;
 }
 

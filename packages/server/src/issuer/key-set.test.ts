@@ -69,6 +69,8 @@ describe('an entry', () => {
     ['RSA of 1,024 bits', { ...small.export({ format: 'jwk' }), kid: 'k' }],
     ['RSA with exponent 1', { ...RSA.jwk, e: 'AQ' }],
     ['RSA with exponent 0', { ...RSA.jwk, e: 'AA' }],
+    ['RSA with an even exponent', { ...RSA.jwk, e: 'AQAA' }],
+    ['RSA with an exponent of 72 bits', { ...RSA.jwk, e: 'AQAAAAAAAAAB' }],
     ['RSA without a modulus', without(RSA.jwk, 'n')],
     ['a private key', { ...privateJwk, kid: 'k' }],
     ['a symmetric key', { kty: 'oct', k: 'c2VjcmV0', kid: 'k' }],

@@ -1,0 +1,63 @@
+/**
+ * Every issuer that this service asks for anything, each once.
+ *
+ * @module
+ */
+
+import type { Schedule } from './idp-metadata.ts';
+import { IssuerKeys } from './issuer-keys.ts';
+import { IssuerMetadata } from './issuer-metadata.ts';
+import { createIssuerFetch } from './issuer-request.ts';
+import { listMetadataUrls } from './metadata-request.ts';
+
+/** Ports of {@link createIssuers}. */
+export interface IssuersOptions {
+  readonly fetch: typeof fetch;
+  readonly now: () => number;
+  readonly schedule: Schedule;
+  /** At least 0, below 1; by default the runtime's. */
+  readonly random?: () => number;
+}
+
+/** One issuer. */
+export interface Issuer {
+  readonly metadata: IssuerMetadata;
+  /** One cache for all its tokens, whatever they are for. */
+  readonly keys: IssuerKeys;
+}
+
+/** The issuers. */
+export interface Issuers {
+  /**
+   * An issuer. All that name the same issuer and address share one; nothing is fetched before it is used.
+   *
+   * @param metadataUrl - Where its document is; empty for the two registered places.
+   */
+  of(issuer: string, metadataUrl?: string): Issuer;
+  /** Stops; what was fetched stays in use. */
+  close(): void;
+}
+
+/** Creates them; nothing is fetched before one is named and used. */
+export function createIssuers(options: IssuersOptions): Issuers {
+  const issuerByAddress = new Map<string, Issuer>();
+  const ports = { ...options, fetch: createIssuerFetch(options) };
+  return {
+    of(issuer, metadataUrl = '') {
+      const urls = listMetadataUrls(issuer, metadataUrl);
+      const key = JSON.stringify([issuer, ...urls]);
+      const known = issuerByAddress.get(key);
+      if (known !== undefined) return known;
+      const metadata = new IssuerMetadata(issuer, urls, ports);
+      const made = { metadata, keys: new IssuerKeys(metadata, ports) };
+      issuerByAddress.set(key, made);
+      return made;
+    },
+    close() {
+      for (const { metadata, keys } of issuerByAddress.values()) {
+        keys.close();
+        metadata.close();
+      }
+    },
+  };
+}
