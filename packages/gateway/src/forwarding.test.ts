@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { IncomingHttpHeaders } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
@@ -7,6 +8,7 @@ import {
   type Echo,
   echo,
   headerValues,
+  listenForTest,
   startBackend,
   startGrpcBackend,
 } from './testing/backends.ts';
@@ -224,6 +226,47 @@ describe('a request that is not admitted reaches no backend', () => {
     expect(await talk(port, navigation)).toMatch(/^HTTP\/1\.1 302 .*redirect_url=%2Fx/s);
     expect(seen).toEqual([]);
   });
+
+  it('when refused, also while its body is still being sent', async () => {
+    const { http, seen } = await startCounting();
+    const { origin } = await startGateway({ http });
+    const session = dialHttp2(origin);
+    const ask = async (path: string) =>
+      (await request2(session, { ':path': path, ...ADMITTED })).headers?.[':status'];
+    expect(await ask('/first')).toBe(200);
+    const refused = session.request(
+      { ':method': 'POST', ':path': '/refused' },
+      { endStream: false },
+    );
+    refused.on('error', () => {});
+    refused.write('half');
+    const [headers] = (await once(refused, 'response')) as [IncomingHttpHeaders];
+    expect(headers[':status']).toBe(401);
+    expect(await ask('/last')).toBe(200);
+    expect(seen).toEqual(['/first', '/last']);
+  });
+
+  it.each(['get', 'Get', 'FOO!'])(
+    'when its method is %j, which another reader may take for another one',
+    async (method) => {
+      const seen: string[] = [];
+      const http = await listenForTest(
+        createServer((socket) =>
+          socket.on('data', (bytes) => {
+            seen.push(bytes.toString());
+            socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
+          }),
+        ),
+      );
+      const { origin } = await startGateway({ http });
+      const session = dialHttp2(origin);
+      const answer = await request2(session, { ':method': method, ':path': '/open' }).catch(
+        () => undefined,
+      );
+      expect(answer?.headers?.[':status']).not.toBe(200);
+      expect(seen).toEqual([]);
+    },
+  );
 
   const BROKEN: readonly (readonly [string, unknown])[] = [
     [

@@ -195,9 +195,14 @@ describe('gRPC that does not pass', () => {
       stream.respond({ 'grpc-status': '0' }, { endStream: true });
     });
     const { origin } = await startGateway({ grpc });
-    const call = grpcCall('/pkg.Unary/Call?/pkg.Open/Call', { 'core-authorization': '' });
-    const { headers } = await request2(dialHttp2(origin), call, '');
-    expect(headers?.['grpc-status']).toBe('16');
+    for (const path of ['/pkg.Unary/Call?/pkg.Open/Call', '/pkg.Open/Call?x', '/pkg.Open/Call?']) {
+      const call = grpcCall(path, { 'core-authorization': '' });
+      const { headers } = await request2(dialHttp2(origin), call, '');
+      expect(headers?.['grpc-status'], path).toBe('16');
+    }
+    const open = grpcCall('/pkg.Open/Call', { 'core-authorization': '' });
+    const { headers } = await request2(dialHttp2(origin), open, '');
+    expect(headers?.['grpc-status']).toBe('0');
   });
 
   it('a GET that says application/grpc', async () => {

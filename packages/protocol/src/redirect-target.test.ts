@@ -55,6 +55,7 @@ const PAYLOADS: Readonly<Record<string, readonly string[]>> = {
     '/%5cevil.example',
     '/%2f%2fevil.example',
     '/%2fevil.example',
+    '/%2fresolve.invalid/x',
     '/a/..%2f%2fevil.example',
     `${PUBLIC}\\evil.example`,
     `${PUBLIC}\\@evil.example`,
@@ -220,6 +221,13 @@ describe('selectRedirectTarget', () => {
       expect(selectRedirectTarget(other, POLICY)).toBe(ROOT);
   });
 
+  it('admits no host that begins like one of the allow-set', () => {
+    const policy = { ...POLICY, redirectOrigins: new Set(['https://docs.example']) };
+    expect(selectRedirectTarget('https://docs.example/x', policy)).toBe('https://docs.example/x');
+    for (const other of ['https://docs.example.evil.example/x', 'https://docs.example:444/x'])
+      expect(selectRedirectTarget(other, policy)).toBe(ROOT);
+  });
+
   it('yields an allowed origin for any text whatever, and the same again when parsed again', () => {
     const piece = fc.oneof(
       fc.constantFrom(
@@ -337,6 +345,8 @@ describe('parseRedirectTarget', () => {
     expect(longest).toHaveLength(REDIRECT_TARGET_MAX_LENGTH);
     expect(parseRedirectTarget(longest, POLICY)).toEqual({ ok: true, value: longest });
     expect(refusalOf(`${longest}a`)).toBe('target_too_long');
+    // Also what would be short enough once its dot segments are resolved.
+    expect(refusalOf(`/${'./'.repeat(REDIRECT_TARGET_MAX_LENGTH / 2)}x`)).toBe('target_too_long');
   });
 
   it('bounds the Location and not only the text it came from: what is accepted once is accepted again', () => {

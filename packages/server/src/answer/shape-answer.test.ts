@@ -133,6 +133,15 @@ describe('every other verdict', () => {
     );
   });
 
+  it.each(['program', 'connect', 'subrequest'] as const)(
+    'is a document that no browser takes for another type (%s)',
+    (kind) => {
+      const denial = deny({ outcome: 'refused', reason: 'no_credential' }, callerOf(kind));
+      expect(headerOf(denial, 'x-content-type-options')).toBe('nosniff');
+      expect(headerOf(denial, 'content-type')).toMatch(/^application\/(?:problem\+)?json$/);
+    },
+  );
+
   it.each(EVERY_DENIAL)(
     'is kept out of every cache, no header twice, to %s: %s',
     (kind, _reason, verdict) => {

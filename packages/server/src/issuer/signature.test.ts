@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { constants, createHmac, sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { createSigningKey, signInput } from '../testing/forge.ts';
 import { fitsAlgorithm, verifySignature } from './signature.ts';
@@ -48,6 +48,28 @@ describe.each(ALGORITHMS)('%s', (alg) => {
       expect(verifySignature(alg, publicKey, 'header.payload', signature), other).toBe(false);
     }
   });
+});
+
+describe('RSASSA-PSS', () => {
+  it.each([
+    ['PS256', 'sha256', 32],
+    ['PS384', 'sha384', 48],
+    ['PS512', 'sha512', 64],
+  ] as const)(
+    'RFC 7518 section 3.5: the salt of %s is as long as its digest, and no other',
+    (alg, digest, length) => {
+      const { publicKey, privateKey } = keyOf(alg);
+      const signed = (saltLength: number) =>
+        sign(digest, Buffer.from('x'), {
+          key: privateKey,
+          padding: constants.RSA_PKCS1_PSS_PADDING,
+          saltLength,
+        });
+      expect(verifySignature(alg, publicKey, 'x', signed(length))).toBe(true);
+      for (const other of [0, length - 12, length + 1])
+        expect(verifySignature(alg, publicKey, 'x', signed(other))).toBe(false);
+    },
+  );
 });
 
 describe('ECDSA', () => {
