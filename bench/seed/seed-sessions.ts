@@ -106,6 +106,7 @@ function createSession(
       idleMs: HOUR_MS,
       lastUsedAt: now + HOUR_MS,
       revalidateAt: undefined,
+      confirmedUntil: undefined,
       validUntil: undefined,
       address: '192.0.2.15',
       browser: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',

@@ -58,6 +58,7 @@ export function createSession(id: number, changes: Partial<Session> = {}): Sessi
     idleMs: 43_200_000,
     lastUsedAt: NOON - 5 * 60_000,
     revalidateAt: undefined,
+    confirmedUntil: undefined,
     validUntil: undefined,
     address: '192.0.2.15',
     browser: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',

@@ -19,7 +19,7 @@ const SESSION: SessionView = {
   createdAt: NOON,
   endsAt: NOON + HOUR_MS,
   absoluteEnd: NOON + HOUR_MS,
-  validUntil: NOON + HOUR_MS,
+  confirmedUntil: NOON + HOUR_MS,
 };
 
 function admit(changes: Partial<Admitted> = {}): Admitted {
@@ -85,15 +85,15 @@ describe('for how many seconds nginx may keep an admission', () => {
     ['due for its renewal', { renewal: 'due' }],
     ['on a session about to end', { session: { ...SESSION, endsAt: NOON + 4_999 } }],
     ['on one at the end of its life', { session: { ...SESSION, absoluteEnd: NOON + 4_999 } }],
-    ['that the IdP has to confirm soon', { session: { ...SESSION, validUntil: NOON + 4_999 } }],
+    ['that the IdP has to confirm soon', { session: { ...SESSION, confirmedUntil: NOON + 4_999 } }],
   ])('not an admission %s', (_, changes) => {
     expect(keep(5_000, admit(changes))).toBe(0);
   });
 
   it('one that stands for just as long, and one that no IdP is asked about', () => {
-    const { validUntil: _, ...unasked } = SESSION;
+    const { confirmedUntil: _, ...unasked } = SESSION;
     const end = NOON + 5_000;
-    const brief = { ...SESSION, endsAt: end, absoluteEnd: end, validUntil: end };
+    const brief = { ...SESSION, endsAt: end, absoluteEnd: end, confirmedUntil: end };
     for (const session of [brief, { ...unasked, endsAt: end }])
       expect(keep(5_000, admit({ session }))).toBe(4);
   });

@@ -40,8 +40,8 @@ export function createVerdictCache(longestMs: number, now: () => number): Verdic
     if (session === undefined || setCookie !== undefined || renewal !== undefined) return 0;
     if (!isPlainRead(headers)) return 0;
     const until = now() + longestMs;
-    const { endsAt, absoluteEnd, validUntil = absoluteEnd } = session;
-    return until <= endsAt && until <= absoluteEnd && until <= validUntil ? seconds : 0;
+    const { endsAt, absoluteEnd, confirmedUntil = absoluteEnd } = session;
+    return until <= endsAt && until <= absoluteEnd && until <= confirmedUntil ? seconds : 0;
   };
 }
 

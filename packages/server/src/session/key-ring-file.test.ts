@@ -341,6 +341,7 @@ function sealSession(ring: KeyRing, now: number): Sealed {
     absoluteEnd: now + WEEK_MS,
     idleMs: LIFETIMES.idleMs,
     revalidateAt: undefined,
+    confirmedUntil: undefined,
     validUntil: undefined,
     signInAt: 0,
     address: '',

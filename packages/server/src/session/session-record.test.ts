@@ -34,6 +34,7 @@ const SESSION: Session = {
   id: 7,
   generation: 3,
   lastUsedAt: NOON + 5,
+  confirmedUntil: NOON + 600_000,
   validUntil: NOON + 900_000,
   signInAt: NOON - 30_000,
 };
@@ -73,6 +74,7 @@ describe('a stored session', () => {
       ...SESSION,
       sid: undefined,
       revalidateAt: undefined,
+      confirmedUntil: undefined,
       validUntil: undefined,
     };
     const stored = toStoredSession(ring, session, { ...TOKENS, refreshToken: undefined }, HANDLE);
@@ -149,6 +151,7 @@ describe('a stored session', () => {
         ...first,
         ...{ id: 7, generation: 3, lastUsedAt: NOON + 5 },
         signInAt: FIRST.createdAt,
+        confirmedUntil: revalidateAt,
         validUntil: FIRST.absoluteEnd,
       };
       expect(openSession(ring, sealed, HANDLE)).toEqual(session);
@@ -158,10 +161,21 @@ describe('a stored session', () => {
     },
   );
 
-  it('of version 2 takes both times as they were sealed', () => {
+  it('of a release before is confirmed until it is due', () => {
+    const { ring, stored } = setup();
+    const { confirmedUntil: _, ...before } = SESSION;
+    const sealed = { ...stored, ...sealByHand(ring, 2, before) };
+    expect(openSession(ring, sealed, HANDLE)).toEqual({
+      ...SESSION,
+      confirmedUntil: SESSION.revalidateAt,
+    });
+  });
+
+  it('of version 2 takes its times as they were sealed', () => {
     const { ring, stored } = setup();
     expect(openSession(ring, stored, HANDLE)).toMatchObject({
       signInAt: SESSION.signInAt,
+      confirmedUntil: SESSION.confirmedUntil,
       validUntil: SESSION.validUntil,
     });
     expect(stored).toMatchObject({ signInAt: SESSION.signInAt, renewalSent: false });

@@ -29,6 +29,11 @@ export interface Session {
   readonly lastUsedAt: number;
   /** When the IdP is asked again whether the session stands; `undefined` without a refresh token. */
   readonly revalidateAt: number | undefined;
+  /**
+   * Until when the IdP has confirmed it: beyond that it is admitted unasked only while it is in steady use.
+   * `undefined` without a refresh token.
+   */
+  readonly confirmedUntil: number | undefined;
   /** Until when it counts although the IdP did not answer; `undefined` without a refresh token. */
   readonly validUntil: number | undefined;
   /** Where the sign-in came from; empty when unknown. */
@@ -43,7 +48,10 @@ export interface SessionTokens {
   readonly refreshToken: string | undefined;
 }
 
-/** Version of both sealed parts; the one before is still opened for one release. */
+/**
+ * Version of both sealed parts; the one before is still opened for one release. Records of the releases before
+ * have no `confirmedUntil`: they are confirmed until they are due.
+ */
 const RECORD_VERSION = 2;
 /** Had neither `signInAt` nor `validUntil`: such a session is renewed like any other, and has both then. */
 const FIRST_VERSION = 1;
@@ -150,6 +158,7 @@ function openMetadata(
       idleMs: kept.idleMs,
       lastUsedAt: stored.lastUsedAt,
       revalidateAt: kept.revalidateAt,
+      confirmedUntil: kept.confirmedUntil ?? kept.revalidateAt,
       validUntil: isFirst ? kept.absoluteEnd : kept.validUntil,
       address: kept.address,
       browser: kept.browser,

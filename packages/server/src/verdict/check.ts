@@ -27,7 +27,7 @@ export interface CheckDependencies {
   /** Absent: session cookies count for nothing. */
   readonly sessions?: SessionVerifier;
   /** Asks the IdP about sessions; absent: sessions count as long as their record says. */
-  readonly renewals?: Pick<Renewals, 'start' | 'finish'>;
+  readonly renewals?: Pick<Renewals, 'start' | 'confirm' | 'finish'>;
   /** Absent: every bearer is refused with `bearer_not_accepted`. */
   readonly bearer?: BearerVerifier;
   /** Told of an outage, with its cause. */
@@ -45,8 +45,9 @@ const BEARER_NOT_ACCEPTED: Refused = { outcome: 'refused', reason: 'bearer_not_a
  * Creates the check that every door asks.
  *
  * It never throws and never rejects: whatever goes wrong is `undecided`. It ends no
- * session. One that is due for renewal is admitted at once and renewed in the background; one that
- * counts no longer unasked waits for its renewal, within a bound.
+ * session. One that is due for renewal is admitted at once and renewed in the background; one whose
+ * confirmation ran out while it was not in use is renewed first, and admitted all the same where the IdP does
+ * not answer within two seconds; one that counts no longer unasked waits for its renewal, within a bound.
  */
 export function createCheck(dependencies: CheckDependencies): Check {
   const { publicOrigin, credentials, sessions, renewals, bearer, onOutage } = dependencies;
@@ -99,18 +100,18 @@ export function createCheck(dependencies: CheckDependencies): Check {
   ): Promise<Verdict> {
     const isPassive = request.isPassive === true;
     let verdict = await verifier.decide(values, isPassive);
+    if (verdict.outcome === 'unconfirmed') {
+      await renewals?.confirm(values, verdict, request);
+      // Whatever came of it stands in the store: renewed, ended, or as it was.
+      verdict = await verifier.decide(values, isPassive, verdict.id);
+    }
     if (verdict.outcome === 'overdue') {
       const waitSeconds = await renewals?.finish(values, verdict, request);
-      // Whatever came of the renewal stands in the store: renewed, ended, or as it was.
       if (waitSeconds === undefined) verdict = await verifier.decide(values, isPassive);
-      if (verdict.outcome === 'overdue') {
-        return {
-          outcome: 'undecided',
-          reason: 'renewal_unavailable',
-          retryAfterSeconds: waitSeconds ?? 1,
-        };
-      }
+      if (verdict.outcome === 'overdue') return notRenewed(waitSeconds);
     }
+    // Of two sessions in one request the IdP was asked about the other one.
+    if (verdict.outcome === 'unconfirmed') return notRenewed();
     renewIfDue(verdict, values, request);
     return verdict;
   }
@@ -136,4 +137,8 @@ export function createCheck(dependencies: CheckDependencies): Check {
       retryAfterSeconds: seconds ?? 1,
     };
   }
+}
+
+function notRenewed(retryAfterSeconds = 1): Undecided {
+  return { outcome: 'undecided', reason: 'renewal_unavailable', retryAfterSeconds };
 }

@@ -26,6 +26,7 @@ function remembered(id: number): RememberedSession {
     lastUsedAt: NOON,
     idleMs: LIFETIMES.idleMs,
     revalidateAt: undefined,
+    confirmedUntil: undefined,
     validUntil: undefined,
     readAgainAt: NOON + 300_000,
     generation: 0,

@@ -17,6 +17,7 @@ export interface RememberedSession {
   lastUsedAt: number;
   readonly idleMs: number;
   readonly revalidateAt: number | undefined;
+  readonly confirmedUntil: number | undefined;
   readonly validUntil: number | undefined;
   /** When the store is read again. */
   readonly readAgainAt: number;

@@ -5,6 +5,7 @@
  */
 
 import type { KeyRing } from '../session/key-ring.ts';
+import { isAdmittedUnasked, isUseWorthNoting } from '../session/renewal/validation.ts';
 import { type CookieSettings, setSessionCookie } from '../session/session-cookie.ts';
 import { type Session, sessionEnd } from '../session/session-record.ts';
 import type { SessionStore } from '../session/session-store.ts';
@@ -14,7 +15,7 @@ import type { Occupancy } from './bounded-cache.ts';
 import type { Generation } from './generation.ts';
 import { prepareIdentity } from './identity.ts';
 import { type RememberedSession, RememberedSessions } from './remembered.ts';
-import type { Admitted, Identity, Overdue, Refused, Verdict } from './verdict.ts';
+import type { Admitted, Identity, Overdue, Refused, Unconfirmed, Verdict } from './verdict.ts';
 
 /** Everything a verdict on a session depends on. */
 export interface SessionVerifierDependencies {
@@ -41,8 +42,17 @@ export interface SessionVerifier {
    * @param isPassive - Notes no use; `false` by default.
    */
   recall(values: readonly string[], isPassive?: boolean): Admitted | undefined;
-  /** Rejects only on an outage. `isPassive` as in `recall`. */
-  decide(values: readonly string[], isPassive?: boolean): Promise<Verdict | Overdue>;
+  /**
+   * Rejects only on an outage. `isPassive` as in `recall`.
+   *
+   * @param asked - Id of a session about which the IdP was just asked: that it could not say is no reason any
+   *   more to ask it first. Only this session can be admitted by that.
+   */
+  decide(
+    values: readonly string[],
+    isPassive?: boolean,
+    asked?: number,
+  ): Promise<Verdict | Unconfirmed | Overdue>;
   /** Drops what is remembered of a session: the stored one has changed. */
   forget(sessionId: number): void;
 }
@@ -53,8 +63,6 @@ export interface RememberingSessionVerifier extends SessionVerifier {
   remembered(): Occupancy;
 }
 
-/** A use is noted, and the cookie slid, at most this often. */
-const NOTE_USE_EVERY_MS = 60_000;
 /** The store is read again at least this often, whatever the revocation log says. */
 const READ_AGAIN_AFTER_MS = 300_000;
 /** Some 1.5 kB each; a session that made room is read from the store again, which takes a few times as long. */
@@ -84,6 +92,7 @@ export function createSessionVerifier(
         entry.generation === generation.current &&
         time < session.endsAt &&
         time < (entry.validUntil ?? Number.POSITIVE_INFINITY) &&
+        isAdmittedUnasked(entry, time) &&
         time < entry.readAgainAt &&
         time >= entry.readAgainAt - READ_AGAIN_AFTER_MS;
       if (!isFresh) {
@@ -93,11 +102,11 @@ export function createSessionVerifier(
       return admit(entry, value, time, isPassive);
     },
 
-    decide(values, isPassive = false) {
+    decide(values, isPassive = false, asked) {
       const [value, ...others] = values;
       return value === undefined || others.length > 0
-        ? decideSessions(values, isPassive)
-        : decideSession(value, isPassive);
+        ? decideSessions(values, isPassive, asked)
+        : decideSession(value, isPassive, asked);
     },
 
     forget(sessionId) {
@@ -115,31 +124,40 @@ export function createSessionVerifier(
     for (const id of revoked.sessions) remembered.drop(id);
   }
 
-  /** The first that counts; else what would help most: a renewal, or other access rules. */
+  /** The first that counts; else what would help most: an answer of the IdP, a renewal, or other access rules. */
   async function decideSessions(
     values: readonly string[],
     isPassive: boolean,
-  ): Promise<Verdict | Overdue> {
+    asked: number | undefined,
+  ): Promise<Verdict | Unconfirmed | Overdue> {
     let refusal: Refused = NO_CREDENTIAL;
+    let unconfirmed: Unconfirmed | undefined;
     let overdue: Overdue | undefined;
     for (const value of values) {
-      const verdict = await decideSession(value, isPassive);
-      if (verdict.outcome === 'overdue') overdue ??= verdict;
+      const verdict = await decideSession(value, isPassive, asked);
+      if (verdict.outcome === 'unconfirmed') unconfirmed ??= verdict;
+      else if (verdict.outcome === 'overdue') overdue ??= verdict;
       else if (verdict.outcome !== 'refused') return verdict;
       else if (refusal.reason !== 'not_allowed') refusal = verdict;
     }
-    return overdue ?? refusal;
+    return unconfirmed ?? overdue ?? refusal;
   }
 
-  async function decideSession(value: string, isPassive: boolean): Promise<Verdict | Overdue> {
+  async function decideSession(
+    value: string,
+    isPassive: boolean,
+    asked: number | undefined,
+  ): Promise<Verdict | Unconfirmed | Overdue> {
     // Taken before the read: what changes meanwhile makes the result good for this request only.
     const generationAtRead = generation.current;
     const revocationsAtRead = revocationsSeen;
     const session = await sessions.find(value);
     if (typeof session === 'string') return { outcome: 'refused', reason: session };
-    const { id, validUntil } = session;
+    const { id, generation: renewals, validUntil } = session;
     if (validUntil !== undefined && now() >= validUntil)
-      return { outcome: 'overdue', id, generation: session.generation };
+      return { outcome: 'overdue', id, generation: renewals };
+    if (id !== asked && !isAdmittedUnasked(session, now()))
+      return { outcome: 'unconfirmed', id, generation: renewals };
     if (findAccessRefusal(session.principal, session.claims, dependencies.access()) !== undefined) {
       return { outcome: 'refused', reason: 'not_allowed', user: session.user };
     }
@@ -157,6 +175,7 @@ export function createSessionVerifier(
       lastUsedAt: session.lastUsedAt,
       idleMs: session.idleMs,
       revalidateAt: session.revalidateAt,
+      confirmedUntil: session.confirmedUntil,
       validUntil,
       readAgainAt: time + READ_AGAIN_AFTER_MS,
       generation: generationAtRead,
@@ -174,7 +193,7 @@ export function createSessionVerifier(
     const { admitted, revalidateAt, idleMs } = entry;
     if (admitted.renewal === undefined && revalidateAt !== undefined && time >= revalidateAt)
       entry.admitted = { ...admitted, renewal: 'due' };
-    if (isPassive || time - entry.lastUsedAt < NOTE_USE_EVERY_MS) return entry.admitted;
+    if (isPassive || !isUseWorthNoting(entry, time)) return entry.admitted;
     const { id, absoluteEnd } = admitted.session;
     const used = { lastUsedAt: time, idleMs, absoluteEnd };
     entry.lastUsedAt = time;
@@ -201,7 +220,7 @@ function toAdmitted(session: Session, identity: Identity): RememberedSession['ad
       createdAt: session.createdAt,
       endsAt: sessionEnd(session),
       absoluteEnd: session.absoluteEnd,
-      validUntil: session.validUntil,
+      confirmedUntil: session.confirmedUntil,
     },
     setCookie: undefined,
     renewal: undefined,

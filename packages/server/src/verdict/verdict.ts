@@ -46,8 +46,8 @@ export interface SessionView {
   /** When it ends if it is not used again. */
   readonly endsAt: number;
   readonly absoluteEnd: number;
-  /** Until when it counts unless the IdP confirms it; absent where nobody is asked. */
-  readonly validUntil?: number | undefined;
+  /** Until when the IdP has confirmed it; absent where nobody is asked. */
+  readonly confirmedUntil?: number | undefined;
 }
 
 /** Who it is, and that they may enter. */
@@ -60,6 +60,16 @@ export interface Admitted {
   readonly setCookie: string | undefined;
   /** `due`: the IdP should be asked about the session, in the background; it stands meanwhile. */
   readonly renewal: 'due' | undefined;
+}
+
+/**
+ * The session counts, but its confirmation by the IdP has run out while it was not in use: it is admitted once
+ * the IdP was asked about it, or could not be reached.
+ */
+export interface Unconfirmed {
+  readonly outcome: 'unconfirmed';
+  readonly id: number;
+  readonly generation: number;
 }
 
 /** The session stands, but counts again only once the IdP was asked about it. */

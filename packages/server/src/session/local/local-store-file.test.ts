@@ -165,7 +165,7 @@ describe('a file of version 1', () => {
     const session = {
       ...kept,
       ...{ id: 4_711, generation: 3, lastUsedAt: NOON + 4_711 },
-      ...{ signInAt: NOON - 5_000, validUntil: NOON + 1_000_000 },
+      ...{ signInAt: NOON - 5_000, confirmedUntil: NOON + 480_000, validUntil: NOON + 1_000_000 },
     };
     expect(await sessions.openWithTokens(formatSessionHandle(handle))).toEqual({
       session,

@@ -42,16 +42,31 @@ export interface RenewalsOptions extends Omit<RenewalDependencies, 'isStopping' 
 
 /** A request waits this long for a renewal it cannot do without. */
 const WAIT_MS = 12_000;
+/** And this long for one that it can do without. */
+const CONFIRM_WAIT_MS = 2_000;
 /** What was put off is tried again after a random part of this at the latest, beyond what it was told. */
 const SPREAD_MS = 5_000;
 const PUT_OFF_LIMIT = 10_000;
 
+/** One renewal under way, here or in another process. */
+interface Flight {
+  readonly outcome: Promise<RenewalOutcome>;
+  /** Resolves when it takes longer than a request waits that can do without it. */
+  readonly isLong: Promise<'it takes long'>;
+}
+
+/** When a renewal may be tried again, and whether the last one was put off by a failure and not by us. */
+interface PutOff {
+  readonly until: number;
+  readonly hasFailed: boolean;
+}
+
 /** Starts renewals and lets requests wait for them. Never rejects: a failure is an outcome. */
 export class Renewals {
   readonly #options: RenewalsOptions;
-  readonly #flights = new Map<string, Promise<RenewalOutcome>>();
-  /** Sessions whose renewal has just failed, with the moment it may be tried again. */
-  readonly #putOff = new Map<number, number>();
+  readonly #flights = new Map<string, Flight>();
+  /** Sessions whose renewal has just failed. */
+  readonly #putOff = new Map<number, PutOff>();
   #isStopping = false;
 
   constructor(options: RenewalsOptions) {
@@ -65,9 +80,39 @@ export class Renewals {
    * @param request - Named in the audit stream, when it is the one that has the renewal started.
    */
   start(values: readonly string[], seen: SeenSession, request?: RequestSource): void {
-    const until = this.#putOff.get(seen.id);
-    if (until !== undefined && this.#options.now() < until) return;
-    void this.#join(values, seen, request);
+    if (this.#findPutOff(seen.id) === undefined) void this.#join(values, seen, request);
+  }
+
+  /**
+   * Asks the IdP about a session that counts without, and waits for that: two seconds at most, counted from the
+   * start of the renewal where it is under way already. Waits for nothing where the last one has just failed.
+   *
+   * Whatever came of it stands in the store.
+   */
+  async confirm(
+    values: readonly string[],
+    seen: SeenSession,
+    request?: RequestSource,
+  ): Promise<void> {
+    const { schedule } = this.#options;
+    const { promise: timeUp, resolve } = Promise.withResolvers<'time is up'>();
+    const cancel = schedule(CONFIRM_WAIT_MS, () => resolve('time is up'));
+    try {
+      while (this.#findPutOff(seen.id)?.hasFailed !== true) {
+        const { outcome, isLong } = this.#join(values, seen, request);
+        const ended = await Promise.race([outcome, isLong, timeUp]);
+        if (typeof ended === 'string' || ended.kind !== 'postponed' || this.#isStopping) return;
+        const { retryAfterMs, cause } = ended;
+        // Asking again helps against a full budget, not against an IdP that is away.
+        if (cause !== undefined || retryAfterMs >= CONFIRM_WAIT_MS) return;
+        const turn = new Promise<undefined>((wake) =>
+          schedule(retryAfterMs, () => wake(undefined)),
+        );
+        if ((await Promise.race([turn, timeUp])) !== undefined) return;
+      }
+    } finally {
+      cancel();
+    }
   }
 
   /**
@@ -86,7 +131,8 @@ export class Renewals {
     const endsAt = now() + WAIT_MS;
     try {
       for (;;) {
-        const outcome = await Promise.race([this.#join(values, seen, request), timeUp]);
+        const flight = this.#join(values, seen, request);
+        const outcome = await Promise.race([flight.outcome, timeUp]);
         if (outcome === undefined) return 1;
         if (outcome.kind !== 'postponed') return undefined;
         if (this.#isStopping) return 1;
@@ -108,25 +154,28 @@ export class Renewals {
 
   /** Resolves once nothing is under way any more. */
   async settle(): Promise<void> {
-    await Promise.all(this.#flights.values());
+    await Promise.all([...this.#flights.values()].map(({ outcome }) => outcome));
   }
 
-  #join(
-    values: readonly string[],
-    seen: SeenSession,
-    request: RequestSource | undefined,
-  ): Promise<RenewalOutcome> {
+  #join(values: readonly string[], seen: SeenSession, request: RequestSource | undefined): Flight {
     const { id, generation } = seen;
     const key = `${id}/${generation}`;
     const flying = this.#flights.get(key);
     if (flying !== undefined) return flying;
+    const { promise: isLong, resolve } = Promise.withResolvers<'it takes long'>();
     const handles = findHandles(values, id);
-    if (handles.length === 0) return Promise.resolve({ kind: 'ended', byUs: undefined });
+    if (handles.length === 0)
+      return { outcome: Promise.resolve({ kind: 'ended', byUs: undefined }), isLong };
     const origin = request === undefined ? NO_REQUEST : this.#options.originOf(request);
-    const flight = traceRenewal(
+    const cancel = this.#options.schedule(CONFIRM_WAIT_MS, () => resolve('it takes long'));
+    const outcome = traceRenewal(
       () => this.#fly(handles, seen, origin),
       this.#options.tracer,
-    ).finally(() => this.#flights.delete(key));
+    ).finally(() => {
+      cancel();
+      this.#flights.delete(key);
+    });
+    const flight = { outcome, isLong };
     this.#flights.set(key, flight);
     return flight;
   }
@@ -156,7 +205,7 @@ export class Renewals {
       const isStopping = () => this.#isStopping;
       const outcome = await renewSession({ ...this.#options, isStopping, onSent }, seen, handles);
       if (outcome.kind === 'postponed') {
-        this.#delay(id, outcome.retryAfterMs);
+        this.#delay(id, outcome.retryAfterMs, outcome.cause !== undefined);
         if (outcome.cause !== undefined)
           log('warn', 'renewal_failed', {
             session,
@@ -190,18 +239,23 @@ export class Renewals {
       return outcome;
     } catch (cause) {
       log('error', 'renewal_failed', { session, request_id, failure: describeFailure(cause) });
-      this.#delay(id, 0);
+      this.#delay(id, 0, true);
       return { kind: 'postponed', retryAfterMs: 1_000, cause };
     }
   }
 
-  #delay(id: number, leastMs: number): void {
+  #findPutOff(id: number): PutOff | undefined {
+    const putOff = this.#putOff.get(id);
+    return putOff !== undefined && this.#options.now() < putOff.until ? putOff : undefined;
+  }
+
+  #delay(id: number, leastMs: number, hasFailed: boolean): void {
     const { now, random } = this.#options;
     // The oldest makes room; forgetting one costs no more than an early try.
     const oldest =
       this.#putOff.size >= PUT_OFF_LIMIT ? this.#putOff.keys().next().value : undefined;
     if (oldest !== undefined) this.#putOff.delete(oldest);
-    this.#putOff.set(id, now() + leastMs + 1_000 + SPREAD_MS * random());
+    this.#putOff.set(id, { until: now() + leastMs + 1_000 + SPREAD_MS * random(), hasFailed });
   }
 }
 

@@ -33,8 +33,9 @@ export function planValidation(
   sessionId: number,
   renewable: boolean,
   accessTokenLifeMs: number | undefined,
-): Pick<Session, 'revalidateAt' | 'validUntil'> {
-  if (!renewable) return { revalidateAt: undefined, validUntil: undefined };
+): Pick<Session, 'revalidateAt' | 'confirmedUntil' | 'validUntil'> {
+  if (!renewable)
+    return { revalidateAt: undefined, confirmedUntil: undefined, validUntil: undefined };
   const within = Math.max(
     LEAST_MS,
     Math.min(revalidateAfterMs, accessTokenLifeMs ?? revalidateAfterMs),
@@ -42,6 +43,46 @@ export function planValidation(
   const place = (sessionId % SPREAD_STEPS) / SPREAD_STEPS;
   return {
     revalidateAt: now + Math.floor(within * (AHEAD - SPREAD * place)),
+    confirmedUntil: now + within,
     validUntil: now + within + renewalGraceMs,
   };
+}
+
+/** Uses are noted this often at most, so that the last one noted may be older than the last one by this much. */
+const NOTE_USE_EVERY_MS = 60_000;
+/** Who asks at least once a minute has a use noted that is younger than this. */
+const STEADY_USE_MS = 2 * NOTE_USE_EVERY_MS;
+
+/**
+ * Whether a session may be admitted before the IdP is asked about it: its confirmation lasts, or it is in
+ * steady use, which means that a use was noted since the confirmation ran out and within the last two minutes.
+ *
+ * A person whom the IdP has shut out and who comes back later is thus refused at once, and one who works
+ * while the IdP is away does not wait for it at every request. Does not look at `validUntil`.
+ *
+ * @param session - `lastUsedAt` as this process knows it: it may be too early, never too late.
+ */
+export function isAdmittedUnasked(
+  session: Pick<Session, 'revalidateAt' | 'confirmedUntil' | 'lastUsedAt'>,
+  now: number,
+): boolean {
+  const { revalidateAt = now, confirmedUntil, lastUsedAt } = session;
+  if (confirmedUntil === undefined || now < confirmedUntil) return true;
+  // An answer that could not be verified is asked for again after a while only.
+  if (now < revalidateAt) return true;
+  return lastUsedAt >= confirmedUntil && now - lastUsedAt < STEADY_USE_MS;
+}
+
+/**
+ * Whether a use is to be noted: once a minute, and when it is the first since the confirmation ran out, by which
+ * the other processes know that the session is in use.
+ */
+export function isUseWorthNoting(
+  { confirmedUntil, lastUsedAt }: Pick<Session, 'confirmedUntil' | 'lastUsedAt'>,
+  now: number,
+): boolean {
+  return (
+    now - lastUsedAt >= NOTE_USE_EVERY_MS ||
+    (confirmedUntil !== undefined && lastUsedAt < confirmedUntil && now >= confirmedUntil)
+  );
 }
