@@ -132,6 +132,85 @@ describe('Requests that come too often, behind a trusted proxy', () => {
     expect(await askRepeatedly(`${service.url}/me`, [from('198.51.100.1', cookie)])).toEqual([200]);
   });
 
+  describe('that pages make without a person', () => {
+    const SITES = ['cross-site', 'same-site', 'same-origin'];
+    const LOADS: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
+      ['images', { 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' }],
+      ['scripts', { 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'script' }],
+      ['fetches', { 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' }],
+      ['prefetches', { 'sec-purpose': 'prefetch;prerender' }],
+    ];
+    const load = (address: string, site: string, headers: object): Sent => ({
+      headers: { ...from(address).headers, 'sec-fetch-site': site, ...headers },
+    });
+
+    it.each(
+      ['/login', '/callback?state=x&code=y', '/logout', '/auth/account', '/auth/signed-in'].map(
+        (path, at) => [path, `192.0.2.${20 + at}`],
+      ),
+    )('take no turn at %s, and start nothing', async (path, address) => {
+      for (const site of SITES) {
+        for (const [what, headers] of LOADS) {
+          for (let turn = 0; turn <= PER_MINUTE; turn += 1) {
+            const received = await exchange(service.url + path, load(address, site, headers));
+            expect([200, 401], what).toContain(received.status);
+            expect([received.location, received.setCookies], what).toEqual([undefined, []]);
+          }
+        }
+      }
+      const person = times(PER_MINUTE, from(address));
+      expect(await askRepeatedly(service.url + path, person)).not.toContain(HELD_BACK);
+      expect(await askRepeatedly(service.url + path, [from(address)])).toEqual([HELD_BACK]);
+    });
+
+    it.each(
+      ['iframe', 'frame', 'embed', 'object', 'fencedframe'].map((dest, at) => [
+        dest,
+        `192.0.2.${40 + at}`,
+      ]),
+    )('take no turn in another site’s %s, and start nothing', async (dest, address) => {
+      for (const path of ['/login', '/callback?state=x&code=y', '/auth/account']) {
+        for (let turn = 0; turn <= PER_MINUTE; turn += 1) {
+          const sent = load(address, 'cross-site', { 'sec-fetch-dest': dest });
+          const received = await exchange(service.url + path, sent);
+          expect([received.status, received.setCookies]).toEqual([401, []]);
+        }
+      }
+      const person = times(PER_MINUTE, from(address));
+      expect(await askRepeatedly(`${service.url}/login`, person)).toEqual([302, 302]);
+    });
+
+    it('but a frame of our own page takes one, and so does what says nothing of itself', async () => {
+      const frame = load('192.0.2.60', 'same-origin', { 'sec-fetch-dest': 'iframe' });
+      expect(await askRepeatedly(`${service.url}/login`, times(PER_MINUTE + 1, frame))).toEqual([
+        302,
+        302,
+        HELD_BACK,
+      ]);
+      const bare = { headers: { 'x-forwarded-for': '192.0.2.61' } };
+      expect(await askRepeatedly(`${service.url}/login`, times(PER_MINUTE + 1, bare))).toEqual([
+        302,
+        302,
+        HELD_BACK,
+      ]);
+    });
+
+    it('and a sign-out that a page of ours posts takes one', async () => {
+      const headers = { 'x-forwarded-for': '192.0.2.62', origin: service.url };
+      const post = { method: 'POST', headers: { ...headers, 'sec-fetch-mode': 'cors' } };
+      const statuses = await askRepeatedly(`${service.url}/logout`, times(PER_MINUTE + 1, post));
+      expect(statuses.at(-1)).toBe(HELD_BACK);
+    });
+  });
+
+  it('are not counted by a session cookie that is none: somebody may have planted it', async () => {
+    const planted = `${SESSION_COOKIE}=BBBBBBBB.${'A'.repeat(43)}`;
+    const others = Array.from({ length: PER_MINUTE + 1 }, (_, at) =>
+      from(`198.51.100.${20 + at}`, planted),
+    );
+    expect(await askRepeatedly(`${service.url}/login`, others)).toEqual([302, 302, 302]);
+  });
+
   it('/me is never held back', async () => {
     const many = times(PER_MINUTE * 10, from('203.0.113.1'));
     expect(new Set(await askRepeatedly(`${service.url}/me`, many))).toEqual(new Set([401]));

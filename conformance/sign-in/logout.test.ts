@@ -90,6 +90,18 @@ describe('Signing out', () => {
         'GET',
         { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' },
       ],
+      ...['iframe', 'frame', 'embed', 'object', 'fencedframe', 'empty', ''].map(
+        (dest): [string, string, Readonly<Record<string, string>>] => [
+          `GET of a part (${dest}) of a page of ours`,
+          'GET',
+          { ...NAVIGATION, 'sec-fetch-site': 'same-origin', 'sec-fetch-dest': dest },
+        ],
+      ),
+      [
+        'GET from a page of ours, without Sec-Fetch-Dest',
+        'GET',
+        { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'navigate' },
+      ],
       [
         'GET that says in a header to be a POST',
         'GET',

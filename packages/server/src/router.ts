@@ -4,9 +4,8 @@
  * @module
  */
 
-import { hash } from 'node:crypto';
 import { getRequestListener, type Http2Bindings, type HttpBindings } from '@hono/node-server';
-import { PATHS, readCookies, SallyportError } from '@sallyport/protocol';
+import { PATHS, SallyportError } from '@sallyport/protocol';
 import { type Context, Hono } from 'hono';
 import { isBackground } from './answer/caller.ts';
 import { toProblemJson } from './answer/problem.ts';
@@ -17,16 +16,20 @@ import { describeFailure, type Log } from './observe/log/log.ts';
 import type { FailureReason } from './page/failure-page.ts';
 import type { WaitingFor } from './readiness.ts';
 import { PrincipalSessions } from './session/principal-sessions.ts';
+import { readSessionValues } from './session/session-cookie.ts';
+import type { Session } from './session/session-record.ts';
+import type { SessionRefusal } from './session/sessions.ts';
 import { createAccount } from './sign-in/account.ts';
 import { createBackchannelLogout } from './sign-in/backchannel-logout.ts';
 import { createCallback } from './sign-in/callback.ts';
 import { addressBlock, type ClientAddress } from './sign-in/client-address.ts';
 import { type ClientKeys, createClientKeysEndpoint } from './sign-in/client-keys.ts';
+import { isCounted } from './sign-in/counted-request.ts';
 import { createLogin } from './sign-in/login.ts';
 import { createLogout } from './sign-in/logout.ts';
 import type { RateLimit } from './sign-in/rate-limit.ts';
 import type { SignInDependencies } from './sign-in/sign-in-dependencies.ts';
-import { type SignInRequest, showFailure } from './sign-in/sign-in-request.ts';
+import { refuseBackground, type SignInRequest, showFailure } from './sign-in/sign-in-request.ts';
 import { createSignedIn } from './sign-in/signed-in.ts';
 import type { Check } from './verdict/check.ts';
 
@@ -66,7 +69,7 @@ export function createRouter(options: RouterOptions): HttpHandler {
   });
 
   if (signIn !== undefined) {
-    const { store, ring, relyingParty } = signIn;
+    const { store, ring, relyingParty, attempts } = signIn;
     const { rateLimit, countsAddresses, now } = options;
     const principalSessions = new PrincipalSessions({ store, ring, now });
     const endpoints = {
@@ -79,9 +82,13 @@ export function createRouter(options: RouterOptions): HttpHandler {
     for (const [path, endpoint] of Object.entries(endpoints)) {
       app.all(path, async (context) => {
         const request = { ...toSignInRequest(context), body: context.env.incoming };
-        const held = holdBack(request);
-        if (held !== undefined) return fail(request, 'rate_limited', held);
         try {
+          if (isCounted(path, request, { publicOrigin: signIn.redirects.publicOrigin, attempts })) {
+            const held = await holdBack(request, signIn);
+            if (held !== undefined) return fail(request, 'rate_limited', held);
+          } else if (path !== PATHS.logout) {
+            return refuseBackground(request, signIn.redirects.publicOrigin);
+          }
           return await endpoint(request);
         } catch (cause) {
           return failed(request, cause);
@@ -142,18 +149,21 @@ export function createRouter(options: RouterOptions): HttpHandler {
   }
 
   /** Seconds to wait, when this client or session asks too often. */
-  function holdBack({ address, headers }: SignInRequest): number | undefined {
-    const session =
-      signIn === undefined ? undefined : readCookies(headers.cookie, signIn.cookies.sessionName)[0];
-    const keys = [
-      ...(options.countsAddresses ? [`address ${addressBlock(address)}`] : []),
-      ...(session === undefined ? [] : [`session ${hash('sha256', session, 'base64url')}`]),
-    ];
-    for (const key of keys) {
-      const turn = options.rateLimit(key);
-      if (!turn.ok) return turn.retryAfterSeconds;
-    }
-    return undefined;
+  async function holdBack(
+    { address, headers }: SignInRequest,
+    { sessions, cookies }: SignInDependencies,
+  ): Promise<number | undefined> {
+    const turn = options.countsAddresses
+      ? options.rateLimit(`address ${addressBlock(address)}`)
+      : ({ ok: true } as const);
+    if (!turn.ok) return turn.retryAfterSeconds;
+    // A value that is no session may be planted in many browsers, by somebody who uses up its turns.
+    const shown: readonly (Session | SessionRefusal)[] = await sessions
+      .findAll(readSessionValues(headers.cookie, cookies.sessionName))
+      .catch(() => []);
+    const session = shown.find((each) => typeof each === 'object');
+    const own = session === undefined ? turn : options.rateLimit(`session ${session.id}`);
+    return own.ok ? undefined : own.retryAfterSeconds;
   }
 
   /** The one place where a thrown failure becomes an answer. It never admits. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isBackground, tellCaller, tellTransport } from './caller.ts';
+import { isBackground, isFramed, isSubresource, tellCaller, tellTransport } from './caller.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -159,6 +159,28 @@ describe('tellTransport', () => {
     '%j carries it in that of HTTP',
     (headers) => {
       expect(tellTransport(headers)).toBe('http');
+    },
+  );
+});
+
+describe('What a browser says of a load', () => {
+  it.each([
+    [{ 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' }, true, true],
+    [{ 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' }, true, true],
+    [{ 'sec-fetch-mode': 'same-origin' }, true, false],
+    [{ 'sec-fetch-mode': 'websocket' }, true, false],
+    [{ 'sec-fetch-mode': '' }, true, false],
+    [{ 'sec-fetch-mode': 'navigate', 'sec-purpose': 'prefetch' }, true, false],
+    [{ 'sec-fetch-mode': 'navigate', 'sec-purpose': 'prefetch;prerender' }, true, false],
+    [{ 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe' }, false, true],
+    [{ 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'object' }, false, true],
+    [{ 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }, false, false],
+    [{ 'sec-fetch-mode': 'navigate' }, false, false],
+    [{}, false, false],
+  ] as readonly (readonly [Headers, boolean, boolean])[])(
+    '%j: a part of a page %s, framed %s',
+    (headers, isPart, isInFrame) => {
+      expect([isSubresource(headers), isFramed(headers)]).toEqual([isPart, isInFrame]);
     },
   );
 });

@@ -71,6 +71,24 @@ export function isBackground({ method, headers }: CallerHints): boolean {
   );
 }
 
+/**
+ * Whether a browser says that it loads a part of a page, whoever wrote that page, or something that a person
+ * has not asked for yet: an image, a script, a fetch, a prefetch. Any page can cause as many as it likes.
+ *
+ * @see [Fetch Metadata](https://www.w3.org/TR/fetch-metadata/)
+ */
+export function isSubresource(headers: IncomingHttpHeaders): boolean {
+  const mode = headers['sec-fetch-mode'];
+  if (mode !== undefined && mode !== 'navigate') return true;
+  return /\bprefetch\b/.test(String(headers['sec-purpose'] ?? ''));
+}
+
+/** Whether a browser says that it loads a page into a frame, or into what is like one. */
+export function isFramed(headers: IncomingHttpHeaders): boolean {
+  const dest = headers['sec-fetch-dest'];
+  return dest !== undefined && dest !== 'document';
+}
+
 function isPageLoad(method: string, headers: IncomingHttpHeaders): boolean {
   if (!isRead(method) || headers.upgrade !== undefined) return false;
   const mode = headers['sec-fetch-mode'];

@@ -6,6 +6,7 @@ import {
   createCookieSettings,
   createSessionHandle,
   formatSessionHandle,
+  isIdOfSecret,
   parseSessionHandle,
   setSessionCookie,
 } from './session-cookie.ts';
@@ -40,6 +41,15 @@ describe('the value of the session cookie', () => {
     for (const { id, secret } of handles) {
       expect(Number.isSafeInteger(id) && id >= 0 && id < 2 ** 48).toBe(true);
       expect(secret).toHaveLength(32);
+    }
+  });
+
+  it('has an id that belongs to its secret, and to no other one', () => {
+    for (let turn = 0; turn < 200; turn += 1) {
+      const [one, other] = [createSessionHandle(), createSessionHandle()];
+      expect(isIdOfSecret(one)).toBe(true);
+      expect(isIdOfSecret({ ...one, secret: other.secret })).toBe(false);
+      expect(isIdOfSecret({ ...one, id: other.id })).toBe(false);
     }
   });
 

@@ -4,13 +4,13 @@
  * @module
  */
 
-import { randomBytes } from 'node:crypto';
-import { type CookieAttributes, serializeSetCookie } from '@sallyport/protocol';
-import { formatSessionId, readSessionId } from './session-id.ts';
+import { hash, randomBytes } from 'node:crypto';
+import { type CookieAttributes, readCookies, serializeSetCookie } from '@sallyport/protocol';
+import { formatSessionId, parseSessionId, readSessionId } from './session-id.ts';
 
 /** The session's id and the secret that opens its tokens, as one cookie value holds them. */
 export interface SessionHandle {
-  /** 48 random bits: a row number, not a secret. */
+  /** 48 bits of a hash of the secret: a row number, not a secret itself. */
   readonly id: number;
   /** 32 random bytes. Secret: whoever has it is signed in. */
   readonly secret: Buffer;
@@ -24,8 +24,10 @@ export interface CookieSettings {
   readonly attributes: Omit<CookieAttributes, 'maxAgeSeconds'>;
 }
 
-const ID_BYTES = 6;
 const SECRET_BYTES = 32;
+const ID_LENGTH = 8;
+/** More than any browser keeps for a site and its sibling domains together: 180 are usual. */
+const VALUES_MAX = 256;
 /** The last character stands for four bits and two that are nothing: other ones would be a second spelling. */
 const VALUE = /^[A-Za-z0-9_-]{8}\.[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/;
 const ATTEMPT_SLOTS = 4;
@@ -61,7 +63,24 @@ export function createCookieSettings(
 
 /** Draws a new handle from the system's random source. */
 export function createSessionHandle(): SessionHandle {
-  return { id: randomBytes(ID_BYTES).readUIntBE(0, ID_BYTES), secret: randomBytes(SECRET_BYTES) };
+  const secret = randomBytes(SECRET_BYTES);
+  return { id: deriveId(secret), secret };
+}
+
+/**
+ * Whether a handle's id belongs to its secret: only who had the cookie has such a one for a given id, also
+ * when nothing else is known of the session any more. Says nothing of whether there is or was a session.
+ *
+ * Sessions that an earlier release began have random ids, and none of them passes.
+ */
+export function isIdOfSecret({ id, secret }: SessionHandle): boolean {
+  return id === deriveId(secret);
+}
+
+function deriveId(secret: Buffer): number {
+  const text = hash('sha256', `sallyport/session-id ${secret.toString('base64url')}`, 'base64url');
+  // Every eight characters of base64url are an id.
+  return parseSessionId(text.slice(0, ID_LENGTH)) ?? 0;
 }
 
 /** Writes a handle as the cookie's value, 52 characters. */
@@ -85,6 +104,24 @@ export function parseSessionHandle(value: string): SessionHandle | undefined {
 /** Whether a cookie value could be a session at all. Cheap: looks nothing up. */
 export function isSessionHandle(value: string): boolean {
   return VALUE.test(value);
+}
+
+/**
+ * Reads the session cookies of a request that could be sessions, each once, in the order sent.
+ *
+ * A sibling domain or a page on another path may plant any number of them beside the real one, where the
+ * name has no `__Host-` prefix. None of them pushes it out: there are as many as a browser can send.
+ *
+ * @param header - The Cookie header. Untrusted.
+ *
+ * @returns At most 256 values. Where none could be a session the first one as it is, so that a cookie that
+ *   was shown is told from none.
+ */
+export function readSessionValues(header: string | undefined, name: string): readonly string[] {
+  const values = readCookies(header, name);
+  if (values.length < 2) return values;
+  const possible = [...new Set(values.filter(isSessionHandle))];
+  return possible.length === 0 ? values.slice(0, 1) : possible.slice(0, VALUES_MAX);
 }
 
 /** Set-Cookie for a session that may idle for so long. */

@@ -134,7 +134,7 @@ describe('begin', () => {
   it('begins nothing when it cannot tell which session it replaces', async () => {
     let isCreated = false;
     const { sessions } = setup({
-      read: async () => (isCreated ? undefined : Promise.reject(new Error('down'))),
+      readMetadata: async () => (isCreated ? undefined : Promise.reject(new Error('down'))),
       create: async () => {
         isCreated = true;
         return true;
@@ -234,10 +234,51 @@ describe('find', () => {
       const { session, cookieValue } = await sessions.begin(ADA_SIGNS_IN, []);
       await store.revoke(session.id, reason);
       expect(await sessions.find(cookieValue)).toBe(reason);
+      expect(await sessions.find(withOtherSecret(cookieValue))).toBe('session_unknown');
       const never = `AAAAAAAB.${Buffer.alloc(32, 1).toString('base64url')}`;
       expect(await sessions.find(never)).toBe('session_unknown');
     },
   );
+
+  it('asks the same of the store for a wrong secret, whether the id’s session has ended or never was', async () => {
+    const asked: string[] = [];
+    const { sessions, store } = setup({
+      endReason: async () => {
+        asked.push('endReason');
+        return 'signed_out';
+      },
+    });
+    const { session, cookieValue } = await sessions.begin(ADA_SIGNS_IN, []);
+    await store.revoke(session.id);
+    const never = `AAAAAAAB.${Buffer.alloc(32, 1).toString('base64url')}`;
+    for (const value of [withOtherSecret(cookieValue), never])
+      expect(await sessions.find(value)).toBe('session_unknown');
+    expect(asked).toEqual([]);
+    expect(await sessions.find(cookieValue)).toBe('signed_out');
+    expect(asked).toEqual(['endReason']);
+  });
+
+  it('finds several at once, in their order, and tells no reason beside one that stands', async () => {
+    const { sessions, store } = setup();
+    const [ended, one, other] = await Promise.all([
+      sessions.begin(ADA_SIGNS_IN, []),
+      sessions.begin(ADA_SIGNS_IN, []),
+      sessions.begin(ADA_SIGNS_IN, []),
+    ]);
+    await store.revoke(ended.session.id);
+    const values = [ended.cookieValue, 'x', one.cookieValue, other.cookieValue];
+    expect(await sessions.findAll(values)).toEqual([
+      'session_unknown',
+      'session_unknown',
+      one.session,
+      other.session,
+    ]);
+    expect(await sessions.findAll(['x', ended.cookieValue])).toEqual([
+      'session_unknown',
+      'signed_out',
+    ]);
+    expect(await sessions.findAll([])).toEqual([]);
+  });
 
   it('rejects, and knows not "unknown", while the reason of an end cannot be read', async () => {
     const { sessions } = setup({ endReason: async () => Promise.reject(new Error('down')) });

@@ -10,6 +10,7 @@ import { planValidation } from './renewal/validation.ts';
 import {
   createSessionHandle,
   formatSessionHandle,
+  isIdOfSecret,
   parseSessionHandle,
   type SessionHandle,
 } from './session-cookie.ts';
@@ -81,8 +82,8 @@ const BROWSER_MAX_LENGTH = 200;
 const ID_ATTEMPTS = 5;
 /** Sessions of one principal at a time. */
 const PER_PRINCIPAL_MAX = 200;
-/** More cookies of one name than any honest browser sends. */
-const SHOWN_MAX = 4;
+/** What is listed beyond them, so that sign-ins at the same moment leave no more behind. */
+const SURPLUS_MAX = 4;
 
 /**
  * Sessions over a store and a key ring. Holds no state of its own.
@@ -159,13 +160,34 @@ export class Sessions {
    * @param cookieValue - Untrusted.
    */
   async find(cookieValue: string): Promise<Session | SessionRefusal> {
-    const handle = parseSessionHandle(cookieValue);
-    if (handle === undefined) return 'session_unknown';
-    const stored = await this.#store.readMetadata(handle.id);
-    if (stored === undefined) return (await this.#store.endReason(handle.id)) ?? 'session_unknown';
-    const session = openSession(this.#ring, stored, handle);
-    if (session === undefined) return 'session_unknown';
-    return this.#now() < sessionEnd(session) ? session : 'session_expired';
+    const [found = 'session_unknown'] = await this.findAll([cookieValue]);
+    return found;
+  }
+
+  /**
+   * Looks up the sessions of several cookie values, in one read of the store as far as it can.
+   *
+   * Why a session ended is told to its own cookie alone: a wrong secret gets the answer of an id that nobody has.
+   *
+   * @param cookieValues - Untrusted; as many as `readSessionValues` gives.
+   *
+   * @returns In the order of the values.
+   */
+  async findAll(cookieValues: readonly string[]): Promise<readonly (Session | SessionRefusal)[]> {
+    const handles = cookieValues.map(parseSessionHandle);
+    const found = await Promise.all(
+      handles.map(async (handle) => (handle === undefined ? undefined : this.#look(handle))),
+    );
+    const isAny = found.some((each) => typeof each === 'object');
+    return Promise.all(
+      found.map(async (each, index) => {
+        if (each !== undefined) return each;
+        const handle = handles[index];
+        // Beside a session that stands nobody is told of others.
+        if (isAny || handle === undefined || !isIdOfSecret(handle)) return 'session_unknown';
+        return (await this.#store.endReason(handle.id)) ?? 'session_unknown';
+      }),
+    );
   }
 
   /**
@@ -179,13 +201,14 @@ export class Sessions {
     { issuer, subject }: Pick<Principal, 'issuer' | 'subject'>,
     since: number,
   ): Promise<boolean> {
-    for (const value of cookieValues.slice(0, SHOWN_MAX)) {
-      const session = await this.find(value);
-      if (typeof session === 'string' || session.createdAt < since) continue;
-      const { principal } = session;
-      if (principal.issuer === issuer && principal.subject === subject) return true;
-    }
-    return false;
+    const shown = await this.findAll(cookieValues);
+    return shown.some(
+      (session) =>
+        typeof session === 'object' &&
+        session.createdAt >= since &&
+        session.principal.issuer === issuer &&
+        session.principal.subject === subject,
+    );
   }
 
   /** Notes a use. A note that cannot be written is no failure of the request: the caller may ignore the rejection. */
@@ -225,7 +248,7 @@ export class Sessions {
 
   /** No person has so many browsers; listing and ending the sessions of a principal stays cheap by it. */
   async #endTooMany(principalKey: Uint8Array): Promise<readonly number[]> {
-    const own = await this.#store.listByPrincipal(principalKey, PER_PRINCIPAL_MAX + SHOWN_MAX);
+    const own = await this.#store.listByPrincipal(principalKey, PER_PRINCIPAL_MAX + SURPLUS_MAX);
     const leastUsed = own
       .toSorted((one, other) => other.lastUsedAt - one.lastUsedAt)
       .slice(PER_PRINCIPAL_MAX)
@@ -234,17 +257,24 @@ export class Sessions {
     return leastUsed;
   }
 
-  async #findOwn(cookieValues: readonly string[]): Promise<Session | undefined> {
-    for (const value of cookieValues.slice(0, SHOWN_MAX)) {
-      const handle = parseSessionHandle(value);
-      const session = handle === undefined ? undefined : await this.#open(handle);
-      if (session !== undefined) return session;
-    }
-    return undefined;
+  /** `undefined` when there is none. */
+  async #look(handle: SessionHandle): Promise<Session | SessionRefusal | undefined> {
+    const stored = await this.#store.readMetadata(handle.id);
+    if (stored === undefined) return undefined;
+    const session = openSession(this.#ring, stored, handle);
+    if (session === undefined) return 'session_unknown';
+    return this.#now() < sessionEnd(session) ? session : 'session_expired';
   }
 
-  async #open(handle: SessionHandle): Promise<Session | undefined> {
-    const stored = await this.#store.read(handle.id);
-    return stored === undefined ? undefined : openSession(this.#ring, stored, handle);
+  async #findOwn(cookieValues: readonly string[]): Promise<Session | undefined> {
+    const opened = await Promise.all(
+      cookieValues.map(parseSessionHandle).map(async (handle) => {
+        const stored = handle === undefined ? undefined : await this.#store.readMetadata(handle.id);
+        return handle === undefined || stored === undefined
+          ? undefined
+          : openSession(this.#ring, stored, handle);
+      }),
+    );
+    return opened.find((session) => session !== undefined);
   }
 }

@@ -5,12 +5,12 @@
  */
 
 import type { Readable } from 'node:stream';
-import { PATHS, readCookies } from '@sallyport/protocol';
+import { PATHS } from '@sallyport/protocol';
 import { auditPrincipal } from '../observe/audit/audit.ts';
 import { auditOrigin } from '../observe/audit/audit-origin.ts';
 import { buildAccountPage, isAccountNotice, type ListedSession } from '../page/account-page.ts';
 import type { PrincipalSessions } from '../session/principal-sessions.ts';
-import { isSessionHandle } from '../session/session-cookie.ts';
+import { readSessionValues } from '../session/session-cookie.ts';
 import { formatSessionId, parseSessionId } from '../session/session-id.ts';
 import type { Session } from '../session/session-record.ts';
 import { findOwnSession, type OwnSession } from './own-session.ts';
@@ -125,7 +125,7 @@ export function createAccount(
   }
 
   function shownBy({ headers }: SignInRequest): readonly string[] {
-    return readCookies(headers.cookie, cookies.sessionName).filter(isSessionHandle);
+    return readSessionValues(headers.cookie, cookies.sessionName);
   }
 
   function noteEnded(request: SignInRequest, { principal, session }: OwnSession, id: number): void {

@@ -128,6 +128,32 @@ describe('four slots', () => {
     ]);
   });
 
+  it('are as young as their youngest attempt, in whatever order a planted one stands', () => {
+    for (const place of ['first', 'last'] as const) {
+      const { start, clock, stateOf, find, cookies, attempts } = setup();
+      const stranger = new Browser();
+      start(stranger);
+      const planted = `${cookies.attemptNames[0]}=${stranger.header?.split('=')[1]}`;
+      const browser = new Browser();
+      const started = [3_000, 1_000, 1_000, 1_000].map((ms) => {
+        clock.advance(ms);
+        return start(browser);
+      });
+      const header = [planted, browser.header].toSorted(() => (place === 'first' ? 0 : -1));
+      clock.advance(1_000);
+      const next = attempts.start(header.join('; '), TARGET, 0);
+      expect(stateOf(next).slot).toBe(0);
+      expect(find(browser, started[1]?.state ?? '')).toBeDefined();
+      // Where the real one is the youngest of all, another slot is taken.
+      browser.take(attempts.clear(0));
+      const youngest = start(browser);
+      clock.advance(1_000);
+      const both = [planted, browser.header].toSorted(() => (place === 'first' ? 0 : -1));
+      expect(stateOf(youngest).slot).toBe(0);
+      expect(stateOf(attempts.start(both.join('; '), TARGET, 0)).slot).toBe(1);
+    }
+  });
+
   it('are free again once their attempt is over, expired or spoilt', () => {
     const { start, clock, attempts, cookies, stateOf } = setup();
     const browser = new Browser();

@@ -164,8 +164,10 @@ export class Attempts {
   #selectSlot(cookieHeader: string | undefined): number {
     let oldest = { slot: 0, startedAt: Number.POSITIVE_INFINITY };
     for (let slot = 0; slot < this.#cookies.attemptNames.length; slot += 1) {
-      const startedAt = this.#inSlot(cookieHeader, slot)[0]?.startedAt;
-      if (startedAt === undefined) return slot;
+      // The youngest, which one planted beside it does not hide.
+      const all = this.#inSlot(cookieHeader, slot).map((attempt) => attempt.startedAt);
+      if (all.length === 0) return slot;
+      const startedAt = Math.max(...all);
       if (startedAt < oldest.startedAt) oldest = { slot, startedAt };
     }
     return oldest.slot;

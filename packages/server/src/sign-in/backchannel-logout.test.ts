@@ -366,6 +366,17 @@ describe('POST /auth/backchannel-logout', () => {
       expect((await send('logout_token=good')).status).toBe(200);
   });
 
+  it('counts nothing that a browser sends, and reads none of it', async () => {
+    const { send, verified, audited } = setup();
+    for (let turn = 0; turn < 10; turn += 1) {
+      const headers = { 'sec-fetch-mode': 'no-cors' };
+      await expectRefused(await send('logout_token=good', { headers }), NO_FORM);
+    }
+    expect(verified).toEqual([]);
+    expect(audited[0]).toEqual(refusedFor('browser'));
+    expect((await send('logout_token=good')).status).toBe(200);
+  });
+
   it('counts no address where addresses mean nothing', async () => {
     const { send } = setup({ countsAddresses: false });
     for (let turn = 0; turn < 10; turn += 1)

@@ -64,6 +64,11 @@ export function createBackchannelLogout(
 
   return async function backchannelLogout(request) {
     if (request.method !== 'POST') return refuseMethod('POST');
+    // A page has sent it from somebody's browser, which may share an address with the IdP.
+    if (request.headers['sec-fetch-mode'] !== undefined) {
+      auditRefused(request, 'browser');
+      return answerError(400, 'invalid_request', TEXTS.form);
+    }
     const turn = countsAddresses ? rateLimit(turnKey(request), 0) : { ok: true as const };
     if (!turn.ok)
       return answerError(429, 'temporarily_unavailable', TEXTS.tooMany, turn.retryAfterSeconds);

@@ -5,11 +5,11 @@
  */
 
 import { createHash } from 'node:crypto';
-import { PATHS, readCookies, selectRedirectTarget } from '@sallyport/protocol';
+import { PATHS, selectRedirectTarget } from '@sallyport/protocol';
 import { type AuditPrincipal, auditPrincipal, NOBODY } from '../observe/audit/audit.ts';
 import { auditOrigin } from '../observe/audit/audit-origin.ts';
 import { buildOneMomentPage } from '../page/one-moment-page.ts';
-import { setSessionCookie } from '../session/session-cookie.ts';
+import { readSessionValues, setSessionCookie } from '../session/session-cookie.ts';
 import { findAccessRefusal, selectAccessClaims } from '../verdict/access.ts';
 import { prepareIdentity } from '../verdict/identity.ts';
 import { toUserPrincipal, toUserRecord } from '../verdict/user-record.ts';
@@ -110,7 +110,7 @@ export function createCallback(
       const retry = `${retryUrl(target)}&prompt=select_account`;
       return showFailure('not_allowed', { requestId, account, retryUrl: retry }, { setCookies });
     }
-    const shown = readCookies(request.headers.cookie, cookies.sessionName);
+    const shown = readSessionValues(request.headers.cookie, cookies.sessionName);
     if (await sessions.hasBegunSince(shown, principal, attempt.startedAt)) {
       // Another tab was faster: ending its session now would fail whatever it is loading. These tokens lapse;
       // giving them back would end the grant that both share at most identity providers.

@@ -6,7 +6,6 @@
 
 import { PATHS, selectRedirectTarget } from '@sallyport/protocol';
 import { isBackground } from '../answer/caller.ts';
-import { toProblemJson } from '../answer/problem.ts';
 import { NOBODY } from '../observe/audit/audit.ts';
 import { auditOrigin } from '../observe/audit/audit-origin.ts';
 import { showIdpRefusal } from './idp-refusal.ts';
@@ -14,6 +13,7 @@ import { readPopupTarget } from './popup.ts';
 import type { SignInDependencies } from './sign-in-dependencies.ts';
 import {
   redirectTo,
+  refuseBackground,
   refuseMethod,
   type SignInRequest,
   showFailure,
@@ -64,7 +64,7 @@ export function createLogin(
       }
       if (verdict.outcome !== 'admitted') because = verdict.reason;
     }
-    if (isBackground(request)) return refuseBackground(requestId);
+    if (isBackground(request)) return refuseBackground(request, redirects.publicOrigin);
     return startAttempt(dependencies, request, { target, restarts: 0, extra, because });
   };
 
@@ -84,19 +84,6 @@ export function createLogin(
       extra[idpQueryParameter] = idp.value;
     }
     return extra;
-  }
-
-  function refuseBackground(requestId: string): Response {
-    const { status, headers, body } = toProblemJson({
-      status: 401,
-      reason: 'no_credential',
-      title: 'Open this address in a browser window to sign in',
-      requestId,
-      loginUrl: redirects.publicOrigin + PATHS.login,
-      retryAfterSeconds: undefined,
-      bearerShown: false,
-    });
-    return new Response(body, { status, headers: headers.map(([name, value]) => [name, value]) });
   }
 }
 

@@ -4,10 +4,10 @@
  * @module
  */
 
-import { PATHS, parseRedirectTarget, readCookies } from '@sallyport/protocol';
+import { PATHS, parseRedirectTarget } from '@sallyport/protocol';
 import { buildSignOutQuestionPage } from '../page/sign-out-pages.ts';
 import { openText } from '../session/seal.ts';
-import { isSessionHandle } from '../session/session-cookie.ts';
+import { isSessionHandle, readSessionValues } from '../session/session-cookie.ts';
 import type { SignInDependencies } from './sign-in-dependencies.ts';
 import {
   refuseMethod,
@@ -23,7 +23,8 @@ const STATE_MAX_LENGTH = 8_192;
 /**
  * Creates the endpoint.
  *
- * It acts on a POST whose `Origin` is ours, or a GET that the browser says is a navigation from a page of ours;
+ * It acts on a POST whose `Origin` is ours, or a GET that the browser says is a navigation of
+ * the whole window from a page of ours;
  * anything else is asked first, and clears nothing. Then: the session is ended for every process,
  * the refresh token revoked (RFC 7009), and the browser sent to the IdP's end-session endpoint, which
  * sends it back here. Without a session it shows the signed-out page, or goes to the target that came
@@ -44,7 +45,9 @@ export function createLogout(
     if (asked === 'repeated' || state === 'repeated')
       return showFailure('bad_request', { requestId: request.requestId });
     const target = allowed(asked.value) ?? targetOf(state.value);
-    const values = readCookies(request.headers.cookie, cookies.sessionName).filter(isSessionHandle);
+    const values = readSessionValues(request.headers.cookie, cookies.sessionName).filter(
+      isSessionHandle,
+    );
     const isOwn = isOwnRequest(request);
     // A browser withholds the cookie from another site's POST: that there is none says nothing then.
     if (request.method === 'POST' && !isOwn) return askFirst(target);
@@ -63,11 +66,12 @@ export function createLogout(
 
   function isOwnRequest({ method, headers }: SignInRequest): boolean {
     if (method === 'POST') return headers.origin === redirects.publicOrigin;
-    // A navigation, and not an image on a page of ours that somebody else wrote.
+    // A navigation of the whole window, and no image or frame on a page of ours that somebody else wrote.
     return (
       method === 'GET' &&
       headers['sec-fetch-site'] === 'same-origin' &&
-      headers['sec-fetch-mode'] === 'navigate'
+      headers['sec-fetch-mode'] === 'navigate' &&
+      headers['sec-fetch-dest'] === 'document'
     );
   }
 

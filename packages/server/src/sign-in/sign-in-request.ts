@@ -5,6 +5,8 @@
  */
 
 import type { IncomingHttpHeaders } from 'node:http';
+import { PATHS } from '@sallyport/protocol';
+import { toProblemJson } from '../answer/problem.ts';
 import {
   buildFailurePage,
   type FailureDetails,
@@ -85,4 +87,21 @@ export function refuseMethod(allowed: string): Response {
     status: 405,
     headers: [['allow', allowed], ...COMMON_HEADERS.map(([n, v]): [string, string] => [n, v])],
   });
+}
+
+/** Answers what no person looks at: it could not show the IdP's page. Sets nothing, and starts nothing. */
+export function refuseBackground(
+  { requestId }: Pick<SignInRequest, 'requestId'>,
+  publicOrigin: string,
+): Response {
+  const { status, headers, body } = toProblemJson({
+    status: 401,
+    reason: 'no_credential',
+    title: 'Open this address in a browser window to sign in',
+    requestId,
+    loginUrl: publicOrigin + PATHS.login,
+    retryAfterSeconds: undefined,
+    bearerShown: false,
+  });
+  return new Response(body, { status, headers: headers.map(([name, value]) => [name, value]) });
 }

@@ -18,8 +18,8 @@ import { redirectTo, type SignInRequest, showPage } from './sign-in-request.ts';
 
 /** What `state` is sealed for while the browser is at the IdP. */
 export const SIGN_OUT_STATE = { purpose: 'sign-out-state', binding: '' } as const;
-/** More sessions at once than any honest browser has. */
-const SESSIONS_MAX = 16;
+/** The IdP is told of so many sessions of one browser, each with a request of its own; all of them end here. */
+const TOLD_MAX = 16;
 /** Pages of ours that send whoever has no session to sign in. */
 const OWN_PAGES: ReadonlySet<string> = new Set([PATHS.account, PATHS.signedIn]);
 
@@ -64,7 +64,7 @@ export function createSignOut(dependencies: SignOutDependencies): SignOut {
   return {
     async open(values) {
       const opened: OpenedSession[] = [];
-      for (const value of values.slice(0, SESSIONS_MAX)) {
+      for (const value of values) {
         const session = await sessions.openWithTokens(value);
         if (session !== undefined) opened.push(session);
       }
@@ -73,7 +73,7 @@ export function createSignOut(dependencies: SignOutDependencies): SignOut {
 
     async end(request, values) {
       const ended: OpenedSession[] = [];
-      for (const value of values.slice(0, SESSIONS_MAX)) {
+      for (const value of values) {
         const opened = await sessions.end(value);
         if (opened === undefined) continue;
         ended.push(opened);
@@ -92,7 +92,7 @@ export function createSignOut(dependencies: SignOutDependencies): SignOut {
     async leave(ended, target) {
       const setCookies = [clearSessionCookie(cookies)];
       let location: URL | undefined;
-      for (const { tokens } of ended) {
+      for (const { tokens } of ended.slice(0, TOLD_MAX)) {
         const isReachable =
           tokens?.refreshToken === undefined || (await relyingParty.revoke(tokens.refreshToken));
         location = isReachable ? await endSessionUrl(tokens?.idToken, target) : undefined;

@@ -1,6 +1,7 @@
 import { setImmediate as settled } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { formatSessionId } from '../session/session-id.ts';
 import { anyText } from '../testing/any-text.ts';
 import { COOKIE, createCheckUnderTest, PUBLIC, toRequest } from '../testing/check.ts';
 import {
@@ -59,21 +60,23 @@ describe('a session', () => {
     expect(await ask(cookie)).toMatchObject({ outcome: 'admitted' });
   });
 
-  it('is found behind planted cookies of the same name: fifteen that could be a session, and any number that could not', async () => {
+  it('is found behind planted cookies of the same name: as many as a browser keeps, whether they could be a session or not', async () => {
     const { ask, signIn, check } = createCheckUnderTest();
     const { cookie } = await signIn();
-    const planted = `AAAAAAAB.${'A'.repeat(43)}`;
-    const behind = (count: number, value: string) =>
-      [...Array.from({ length: count }, () => `${COOKIE}=${value}`), `${COOKIE}=${cookie}`].join(
-        '; ',
-      );
-    expect(await check(toRequest({ cookie: behind(15, planted) }))).toMatchObject({
-      outcome: 'admitted',
-    });
-    expect(await check(toRequest({ cookie: behind(40, 'x') }))).toMatchObject({
-      outcome: 'admitted',
-    });
-    expect(await check(toRequest({ cookie: behind(16, planted) }))).toEqual({
+    const possible = (_: unknown, index: number) => `${formatSessionId(index)}.${'A'.repeat(43)}`;
+    const behind = (count: number, plant: (_: unknown, index: number) => string) =>
+      [...Array.from({ length: count }, plant), cookie]
+        .map((value) => `${COOKIE}=${value}`)
+        .join('; ');
+    for (const plant of [possible, () => possible(undefined, 1), () => 'x']) {
+      for (const count of [15, 16, 180, 255]) {
+        expect(await check(toRequest({ cookie: behind(count, plant) }))).toMatchObject({
+          outcome: 'admitted',
+        });
+      }
+    }
+    // No browser keeps so many.
+    expect(await check(toRequest({ cookie: behind(256, possible) }))).toEqual({
       outcome: 'refused',
       reason: 'session_unknown',
     });

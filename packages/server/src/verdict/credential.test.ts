@@ -260,15 +260,17 @@ describe('a session cookie', () => {
     });
   });
 
-  it('may be planted several times: each value that could be a session is tried, none is joined, and sixteen are enough', () => {
+  it('may be planted several times: each value that could be a session is tried, each once, none is joined, and 256 are enough', () => {
     const possible = Array.from(
-      { length: 50 },
-      (_, index) => `AAAAAA${String(index).padStart(2, '0')}.${'A'.repeat(43)}`,
+      { length: 300 },
+      (_, index) => `AAAAA${String(index).padStart(3, '0')}.${'A'.repeat(43)}`,
     );
     const shown = (values: readonly string[]) =>
       read([['cookie', values.map((value) => `core_session=${value}`).join('; ')]]);
     expect(shown(possible.slice(0, 2))).toEqual({ kind: 'session', values: possible.slice(0, 2) });
-    expect(shown(possible)).toEqual({ kind: 'session', values: possible.slice(0, 16) });
+    expect(shown(possible)).toEqual({ kind: 'session', values: possible.slice(0, 256) });
+    const twice = possible.slice(0, 2).flatMap((value) => [value, value]);
+    expect(shown(twice)).toEqual({ kind: 'session', values: possible.slice(0, 2) });
     expect(shown(['x', '', ...possible.slice(0, 1)])).toEqual({
       kind: 'session',
       values: possible.slice(0, 1),

@@ -4,8 +4,7 @@
  * @module
  */
 
-import { readCookies } from '@sallyport/protocol';
-import { isSessionHandle } from '../session/session-cookie.ts';
+import { readSessionValues } from '../session/session-cookie.ts';
 import type { CheckRequest } from './check-request.ts';
 
 /** What a caller showed. A bearer decides alone: a cookie beside it counts for nothing. */
@@ -26,8 +25,6 @@ export interface CredentialSettings {
 
 /** For a trimmed value: one that had to look for trailing blanks itself would take quadratic time. */
 const BEARER = /^bearer +(\S.*)$/i;
-/** More cookies of one name than any honest browser sends are not worth a store read each. */
-const MAX_SESSION_VALUES = 16;
 const NONE: Credential = { kind: 'none' };
 
 /**
@@ -70,12 +67,8 @@ export function readCredential(request: CheckRequest, settings: CredentialSettin
   if (token !== undefined) return { kind: 'bearer', token };
 
   if (settings.sessionCookieName === undefined) return NONE;
-  const values = readCookies(request.headers.cookie, settings.sessionCookieName);
-  if (values.length === 0) return NONE;
-  if (values.length === 1) return { kind: 'session', values };
-  // What could not be a session must not push the real one out of the count.
-  const possible = values.filter(isSessionHandle).slice(0, MAX_SESSION_VALUES);
-  return { kind: 'session', values: possible.length === 0 ? values.slice(0, 1) : possible };
+  const values = readSessionValues(request.headers.cookie, settings.sessionCookieName);
+  return values.length === 0 ? NONE : { kind: 'session', values };
 }
 
 /** Node folds repeated headers together or drops the later ones; the flat list still shows them. */

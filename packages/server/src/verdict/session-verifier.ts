@@ -102,12 +102,7 @@ export function createSessionVerifier(
       return admit(entry, value, time, isPassive);
     },
 
-    decide(values, isPassive = false, asked) {
-      const [value, ...others] = values;
-      return value === undefined || others.length > 0
-        ? decideSessions(values, isPassive, asked)
-        : decideSession(value, isPassive, asked);
-    },
+    decide: (values, isPassive = false, asked) => decideSessions(values, isPassive, asked),
 
     forget(sessionId) {
       remembered.drop(sessionId);
@@ -124,35 +119,42 @@ export function createSessionVerifier(
     for (const id of revoked.sessions) remembered.drop(id);
   }
 
-  /** The first that counts; else what would help most: an answer of the IdP, a renewal, or other access rules. */
+  /**
+   * The first that counts; else what would help most: an answer of the IdP, a renewal, other access rules, or a
+   * reason that is more than not to know a session, which is what is said of a planted one.
+   */
   async function decideSessions(
     values: readonly string[],
     isPassive: boolean,
     asked: number | undefined,
   ): Promise<Verdict | Unconfirmed | Overdue> {
+    // Taken before the read: what changes meanwhile makes the result good for this request only.
+    const atRead = { generation: generation.current, revocations: revocationsSeen };
+    const found = await sessions.findAll(values);
     let refusal: Refused = NO_CREDENTIAL;
     let unconfirmed: Unconfirmed | undefined;
     let overdue: Overdue | undefined;
-    for (const value of values) {
-      const verdict = await decideSession(value, isPassive, asked);
+    for (const [index, value] of values.entries()) {
+      const session = found[index] ?? 'session_unknown';
+      const verdict =
+        typeof session === 'string'
+          ? ({ outcome: 'refused', reason: session } as const)
+          : judge(value, session, atRead, { isPassive, asked });
       if (verdict.outcome === 'unconfirmed') unconfirmed ??= verdict;
       else if (verdict.outcome === 'overdue') overdue ??= verdict;
       else if (verdict.outcome !== 'refused') return verdict;
-      else if (refusal.reason !== 'not_allowed') refusal = verdict;
+      else if (saysMore(verdict, refusal)) refusal = verdict;
     }
     return unconfirmed ?? overdue ?? refusal;
   }
 
-  async function decideSession(
+  /** Says what a session counts for, and remembers it where it does. */
+  function judge(
     value: string,
-    isPassive: boolean,
-    asked: number | undefined,
-  ): Promise<Verdict | Unconfirmed | Overdue> {
-    // Taken before the read: what changes meanwhile makes the result good for this request only.
-    const generationAtRead = generation.current;
-    const revocationsAtRead = revocationsSeen;
-    const session = await sessions.find(value);
-    if (typeof session === 'string') return { outcome: 'refused', reason: session };
+    session: Session,
+    atRead: { readonly generation: number; readonly revocations: number },
+    { isPassive, asked }: { readonly isPassive: boolean; readonly asked: number | undefined },
+  ): Admitted | Refused | Unconfirmed | Overdue {
     const { id, generation: renewals, validUntil } = session;
     if (validUntil !== undefined && now() >= validUntil)
       return { outcome: 'overdue', id, generation: renewals };
@@ -178,9 +180,9 @@ export function createSessionVerifier(
       confirmedUntil: session.confirmedUntil,
       validUntil,
       readAgainAt: time + READ_AGAIN_AFTER_MS,
-      generation: generationAtRead,
+      generation: atRead.generation,
     };
-    if (revocationsSeen === revocationsAtRead) remembered.set(value, entry, time);
+    if (revocationsSeen === atRead.revocations) remembered.set(value, entry, time);
     return admit(entry, value, time, isPassive);
   }
 
@@ -208,6 +210,15 @@ export function createSessionVerifier(
       setCookie: setSessionCookie(cookies, value, sessions.maxAgeSeconds(used)),
     };
   }
+}
+
+function saysMore(one: Refused, other: Refused): boolean {
+  return tellingOf(one) > tellingOf(other);
+}
+
+function tellingOf({ reason }: Refused): number {
+  if (reason === 'not_allowed') return 3;
+  return reason === 'no_credential' ? 0 : reason === 'session_unknown' ? 1 : 2;
 }
 
 function toAdmitted(session: Session, identity: Identity): RememberedSession['admitted'] {
