@@ -43,10 +43,14 @@ const OVERDUE_MS = 15 * 60_000;
 /** Starts all three; `stop` ends them. */
 export async function startRenewingDeployment(
   under: DeploymentUnderTest,
-  settings: Pick<DeploymentSettings, 'file'> & Pick<RotatingIdpOptions, 'leewaySeconds'> = {},
+  settings: Pick<DeploymentSettings, 'file'> &
+    Pick<RotatingIdpOptions, 'leewaySeconds'> & {
+      /** Whether the timers of the processes follow the clock. */
+      readonly movesTimers?: boolean;
+    } = {},
 ): Promise<RenewingDeployment> {
-  const { leewaySeconds = 0, ...rest } = settings;
-  const moved = await startMovedClock();
+  const { leewaySeconds = 0, movesTimers = false, ...rest } = settings;
+  const moved = await startMovedClock({ movesTimers });
   const idp = await startRotatingIdp({ clock: moved, leewaySeconds });
   const deployment = await startDeployment(under, { idp, clock: moved, ...rest });
   const clock: MovedClock = {

@@ -18,7 +18,8 @@ export interface MovedClock {
   pids(): readonly number[];
   /**
    * Moves the clock, back when negative; resolves when every process that follows has confirmed. One
-   * that starts later begins at the moved time. Timers are not moved.
+   * that starts later begins at the moved time. Timers are moved only where that was asked for: one whose
+   * time has come fires at once, in the order in which they are due.
    *
    * @throws Naming the process that has not confirmed within 10 s.
    */
@@ -37,8 +38,16 @@ interface Follower {
 const PRELOAD = new URL('./moved-clock-preload.ts', import.meta.url).href;
 const CONFIRM_MS = 10_000;
 
-/** Starts a clock that tells the real time until it is advanced. */
-export async function startMovedClock(): Promise<MovedClock> {
+/**
+ * Starts a clock that tells the real time until it is advanced.
+ *
+ * @param movesTimers - Whether `setTimeout` and `AbortSignal.timeout` follow it as well.
+ */
+export async function startMovedClock({
+  movesTimers = false,
+}: {
+  readonly movesTimers?: boolean;
+} = {}): Promise<MovedClock> {
   const folder = temporaryFolder();
   const path = join(folder.path, 'clock');
   const followers = new Set<Follower>();
@@ -97,7 +106,11 @@ export async function startMovedClock(): Promise<MovedClock> {
   }
 
   return {
-    environment: { NODE_OPTIONS: `--import ${PRELOAD}`, MOVED_CLOCK: path },
+    environment: {
+      NODE_OPTIONS: `--import ${PRELOAD}`,
+      MOVED_CLOCK: path,
+      ...(movesTimers ? { MOVED_TIMERS: '1' } : {}),
+    },
     now: () => Date.now() + offsetMs,
     // A process and its threads follow each for itself.
     pids: () => [...new Set([...followers].map(({ pid }) => pid))],

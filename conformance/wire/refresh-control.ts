@@ -14,6 +14,15 @@ export interface Gate {
   open(): void;
 }
 
+/** What an IdP that stood still does with the requests it finds when it goes on. */
+export type Waking =
+  /** Carries out each, whether or not its client still waits. */
+  | 'carries out'
+  /** Ends the connection without having done anything. */
+  | 'drops'
+  /** Carries out each once, and sends its answer two times. */
+  | 'answers twice';
+
 /** An answer that the IdP has not given itself. */
 export interface StandIn {
   readonly status: number;
@@ -30,6 +39,8 @@ export interface RefreshControl {
    * never reaches it.
    */
   hold(): Gate;
+  /** Has the IdP stand still, as a process that is stopped, until the gate is opened. */
+  freeze(waking: Waking): Gate;
   /** Lets the IdP answer and holds that: the token is used up, and the client does not know yet. */
   holdAnswers(): Gate;
   /** Lets the IdP answer and ends the connection instead: the token is used up, and the client never knows. */
@@ -51,10 +62,10 @@ export interface RefreshControl {
 
 /** The two moments at which a refresh can be interfered with. */
 export interface RefreshTreatment {
-  /** Before the IdP sees it. */
-  before(): Promise<'pass' | 'reset' | StandIn>;
+  /** Before the IdP sees it; `carry out` is done for a client that is gone, too. */
+  before(): Promise<'pass' | 'carry out' | 'reset' | StandIn>;
   /** With the IdP's answer at hand. */
-  after(): Promise<'pass' | 'drop'>;
+  after(): Promise<'pass' | 'drop' | 'twice'>;
 }
 
 type Rule = Partial<RefreshTreatment> & { readonly gate?: Gate };
@@ -88,6 +99,14 @@ export function createRefreshControl(): {
             await enter();
             return 'pass';
           },
+        })),
+      freeze: (waking) =>
+        closeGate((enter) => ({
+          async before() {
+            await enter();
+            return waking === 'drops' ? 'reset' : 'carry out';
+          },
+          after: async () => (waking === 'answers twice' ? 'twice' : 'pass'),
         })),
       holdAnswers: () =>
         closeGate((enter) => ({

@@ -82,6 +82,12 @@ export interface RotatingIdp {
 
 const TOKEN_PATH = '/idp/token';
 const HOUR_SECONDS = 3_600;
+const HOP_BY_HOP: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'transfer-encoding',
+  'keep-alive',
+]);
 
 /** Starts it on a free port. */
 export async function startRotatingIdp(options: RotatingIdpOptions = {}): Promise<RotatingIdp> {
@@ -130,14 +136,16 @@ export async function startRotatingIdp(options: RotatingIdpOptions = {}): Promis
     body: Buffer,
   ): Promise<void> {
     const decided = await before();
-    if (decided === 'reset' || res.destroyed) return reset(req);
-    if (decided !== 'pass') {
+    if (decided === 'reset' || (res.destroyed && decided !== 'carry out')) return reset(req);
+    if (decided !== 'pass' && decided !== 'carry out') {
       const { status, headers, body: content } = decided;
       const all = { 'content-type': 'application/json', ...headers };
       return send(res, { status, headers: all, body: Buffer.from(content) });
     }
     const answer = await pass(seen, req, body);
-    if ((await after()) === 'drop') reset(req);
+    const delivery = await after();
+    if (delivery === 'drop') reset(req);
+    else if (delivery === 'twice') sendTwice(req, answer);
     else send(res, answer);
   }
 
@@ -211,6 +219,17 @@ function reset({ socket }: IncomingMessage): void {
 function send(res: ServerResponse, { status, headers, body }: Answer): void {
   res.writeHead(status, headers);
   res.end(body);
+}
+
+/** One request, one answer: the second is none that anybody waits for. */
+function sendTwice({ socket }: IncomingMessage, { status, headers, body }: Answer): void {
+  const kept = Object.entries(headers).filter(([name]) => !HOP_BY_HOP.has(name.toLowerCase()));
+  const lines = kept.flatMap(([name, value]) =>
+    [value ?? ''].flat().map((one) => `${name}: ${one}`),
+  );
+  const head = [`HTTP/1.1 ${status} `, ...lines, `content-length: ${body.length}`, '', ''];
+  const answer = Buffer.concat([Buffer.from(head.join('\r\n'), 'latin1'), body]);
+  socket.end(Buffer.concat([answer, answer]));
 }
 
 /** The subject of an id_token that came from the IdP itself: there is nothing to verify. */
