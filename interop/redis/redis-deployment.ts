@@ -136,6 +136,7 @@ function createStore(following: Following, opened: readonly Following[]): Sessio
     touch: (id, lastUsedAt) => use((store) => store.touch(id, lastUsedAt)),
     replace: (session) => use((store) => store.replace(session)),
     noteRenewalSent: (...call) => use((store) => store.noteRenewalSent(...call)),
+    withdrawRenewalSent: (...call) => use((store) => store.withdrawRenewalSent(...call)),
     lease: (id, holder, forMs) => use((store) => store.lease(id, holder, forMs)),
     release: (id, holder) => use((store) => store.release(id, holder)),
     async revoke(id, reason) {

@@ -48,7 +48,7 @@ export function createAdmin(
   config: Config,
   store: SessionStore,
   webClient: WebClientSecret,
-  { now, schedule, fetch: plainFetch, log, tracer, metrics }: Ports,
+  { now, schedule, fetch: plainFetch, patientFetch, log, tracer, metrics }: Ports,
   introspectionSecret?: () => string,
   readiness?: Readiness,
 ): AdminServer {
@@ -61,8 +61,9 @@ export function createAdmin(
     auth.appAuth.externalAuthServer.metadataUrl,
     ...bearers.issuers.map(({ metadataUrl }) => metadataUrl),
   ];
-  const counted = metrics?.countIdpCalls(plainFetch, metadataUrls) ?? plainFetch;
-  const fetch = traceFetch(counted, metadataUrls, tracer);
+  const watch = (plain: typeof plainFetch) =>
+    traceFetch(metrics?.countIdpCalls(plain, metadataUrls) ?? plain, metadataUrls, tracer);
+  const fetch = watch(plainFetch);
   const issuers = createIssuers({ fetch, now, schedule });
   const relyingParty = createRelyingParty({
     issuers,
@@ -73,6 +74,7 @@ export function createAdmin(
     scopes: openId.scopes,
     publicOrigin: url.origin,
     fetch,
+    patientFetch: watch(patientFetch),
     schedule,
     now,
     onFailure: (cause) => log('warn', 'idp_unreachable', { failure: describeFailure(cause) }),

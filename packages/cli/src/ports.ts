@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Schedule } from '@sallyport/server';
+import { createPatientFetch, type Schedule } from '@sallyport/server';
 import type { Log, Metrics, Tracer } from '@sallyport/server/observe';
 
 /** Ports of the composition root. */
@@ -13,6 +13,8 @@ export interface Ports {
   readonly now: () => number;
   readonly schedule: Schedule;
   readonly fetch: typeof fetch;
+  /** For requests whose answer must not be lost. */
+  readonly patientFetch: typeof fetch;
   readonly log: Log;
   /** Absent where nothing is traced. */
   readonly tracer?: Tracer | undefined;
@@ -33,6 +35,7 @@ export function createSystemPorts(log: Log): Ports {
     now: Date.now,
     schedule: systemSchedule,
     fetch,
+    patientFetch: createPatientFetch(systemSchedule),
     log,
   };
 }

@@ -139,14 +139,24 @@ export interface AdminServer {
   readonly readings: () => ServerReadings;
   /** Ends calls that would go on for ever; to be called when the listener begins to close. */
   readonly stopping: () => void;
+  /**
+   * Begins no renewal any more, and resolves when none is under way: for parts that were replaced, in a process that
+   * goes on. An IdP that stands still is listened to for ten minutes.
+   */
+  settle(): Promise<void>;
   /** Lets renewals under way come to their end, within seconds: what they brought may be the only token that works. */
   close(): Promise<void>;
 }
 
-/** A renewal that takes longer is given up, as one of a process that was killed. */
+/** A renewal that takes longer when the process ends is given up, as one of a process that was killed. */
 const SETTLE_MS = 15_000;
 /** More would only wait for each other at the IdP. */
 const RENEWALS_AT_ONCE = 16;
+/**
+ * More than there can be: of those at once each is late after a minute, and given up after ten. A bound all the
+ * same, since each is a connection and a lease that is prolonged.
+ */
+const RENEWALS_LISTENING = 256;
 /** An id like any other; what the store answers does not matter. */
 const NO_SESSION = 0;
 /** Steps of {@link random}. */
@@ -221,6 +231,7 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
       random,
       perSecond: options.renewalsPerSecond,
       atOnce: RENEWALS_AT_ONCE,
+      listening: RENEWALS_LISTENING,
     }),
     limits: options.lifetimes,
     keepClaims: (claims) => ({
@@ -359,9 +370,12 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
         remembered: { sessions: verifier.remembered(), tokens: bearer.remembered() },
       };
     },
+    async settle() {
+      renewals.stop();
+      await renewals.settle();
+    },
     async close() {
       sweeping.stop();
-      // Also of parts that were replaced, and whose process goes on.
       renewals.stop();
       const { promise: timeUp, resolve } = Promise.withResolvers<void>();
       const cancel = schedule(SETTLE_MS, resolve);

@@ -21,6 +21,7 @@ export {
 } from './issuer/authorization-server-metadata.ts';
 export type { Schedule } from './issuer/idp-metadata.ts';
 export { createIssuers, type Issuers, type IssuersOptions } from './issuer/issuers.ts';
+export { createPatientFetch } from './issuer/patient-fetch.ts';
 export type { PublicClientConfig } from './metadata/public-client-config.ts';
 export type { MetadataOptions } from './metadata/rest-door.ts';
 export { createPinoLog, type LogThreshold } from './observe/log/pino-log.ts';

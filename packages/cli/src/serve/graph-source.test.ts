@@ -30,6 +30,7 @@ async function begin() {
     now,
     schedule: () => () => {},
     fetch: () => Promise.reject(new Error('away')),
+    patientFetch: () => Promise.reject(new Error('away')),
     log: () => {},
     metrics: {
       ...createMetrics({ version: '0', nodeVersion: '0', now, monotonicMs: now }),

@@ -91,6 +91,7 @@ function createDisabledSource(readiness: Readiness, { log, schedule }: Ports): G
       ...createDisabledServer({ schedule, log, readiness }),
       waitingFor: async () => [],
       knowledge: () => new Map(),
+      settle: async () => {},
       close: async () => {},
     }),
     close() {},

@@ -5,7 +5,9 @@ import { createReplaceableGraph, type Graph } from './replaceable-graph.ts';
 
 /** A graph that notes what happens to it. */
 function graph(name: string, known: Readonly<Record<string, boolean>>) {
-  const state = { known, answered: 0, stopped: 0, closed: 0 };
+  const state = { known, answered: 0, stopped: 0, settled: 0, closed: 0 };
+  /** Ends what it listens for; absent when there is nothing. */
+  let listening: Promise<void> | undefined;
   /** Ends its closing; absent when that takes no time. */
   let closing: Promise<void> | undefined;
   const made: Graph = {
@@ -18,6 +20,10 @@ function graph(name: string, known: Readonly<Record<string, boolean>>) {
     stopping: () => {
       state.stopped += 1;
     },
+    settle: async () => {
+      state.settled += 1;
+      await listening;
+    },
     close: async () => {
       await closing;
       state.closed += 1;
@@ -27,6 +33,12 @@ function graph(name: string, known: Readonly<Record<string, boolean>>) {
     name,
     state,
     made,
+    /** It listens for an answer of its IdP until the function returned is called. */
+    listens(): () => void {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      listening = promise;
+      return resolve;
+    },
     /** Its closing takes until the function returned is called. */
     closesSlowly(): () => void {
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -150,6 +162,32 @@ describe('A graph that was replaced', () => {
     expect(first.state.closed).toBe(1);
     await graphs.close();
     expect([first.state.closed, next.state.closed]).toEqual([1, 1]);
+  });
+
+  it('and listens for an answer of its IdP is not closed before that has come, however late', async () => {
+    const { first, graphs, pass } = begin(KNOWN);
+    const answered = first.listens();
+    await graphs.replace(graph('next', KNOWN).made, never);
+    await pass(600_000);
+    expect([first.state.settled, first.state.closed]).toEqual([1, 0]);
+    answered();
+    await pass(0);
+    expect(first.state.closed).toBe(1);
+    await graphs.close();
+    expect(first.state.closed).toBe(1);
+  });
+
+  it('and listens is stopped and closed with the process, once', async () => {
+    const { first, graphs, pass } = begin(KNOWN);
+    const answered = first.listens();
+    await graphs.replace(graph('next', KNOWN).made, never);
+    await pass(60_000);
+    graphs.stopping();
+    await graphs.close();
+    expect([first.state.stopped, first.state.closed]).toEqual([1, 1]);
+    answered();
+    await pass(0);
+    expect(first.state.closed).toBe(1);
   });
 
   it.each([

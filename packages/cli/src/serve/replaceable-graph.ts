@@ -18,6 +18,8 @@ export interface Graph {
   readonly readings?: AdminServer['readings'];
   /** As of `AdminServer`. */
   stopping(): void;
+  /** As of `AdminServer`. */
+  settle(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -74,15 +76,21 @@ export function createReplaceableGraph(
       }
       const before = current;
       letAnswer(next);
-      const finish = (): void => {
-        replaced.delete(before);
+      const finish = async (): Promise<void> => {
+        // An IdP may still carry out what was sent from here: whoever listens for its answer goes on.
+        await before.settle().catch(ignore);
+        // The process ended meanwhile, and with it this one.
+        if (!replaced.delete(before)) return;
         const closing = before
           .close()
           .catch(ignore)
           .finally(() => closings.delete(closing));
         closings.add(closing);
       };
-      replaced.set(before, schedule(FINISH_MS, finish));
+      replaced.set(
+        before,
+        schedule(FINISH_MS, () => void finish()),
+      );
       return true;
     },
     stopping() {
@@ -91,6 +99,7 @@ export function createReplaceableGraph(
     async close() {
       for (const callOff of replaced.values()) callOff();
       const graphs = [current, ...replaced.keys()];
+      replaced.clear();
       await Promise.all([...graphs.map((graph) => graph.close()), ...closings]);
     },
   };

@@ -69,12 +69,26 @@ describe('an exchange with the IdP', () => {
     const timeout = vi.spyOn(AbortSignal, 'timeout');
     onTestFinished(() => timeout.mockRestore());
     const { fetch, seen } = setup();
-    await fetch(TOKEN, {}, 60_000);
+    const ended = new AbortController();
+    const patient: AbortSignal[] = [];
+    const patience = {
+      fetch: async (_: unknown, init?: RequestInit) => {
+        if (init?.signal) patient.push(init.signal);
+        return Response.json({});
+      },
+      timeoutMs: 600_000,
+      signal: ended.signal,
+    };
+    await fetch(TOKEN, {}, patience);
     await fetch(TOKEN, {});
-    expect(timeout.mock.calls).toEqual([[60_000], [10_000]]);
+    expect(timeout.mock.calls).toEqual([[600_000], [10_000]]);
     expect(seen.map(({ init }) => init.signal)).toEqual(
-      timeout.mock.results.map(({ value }) => value),
+      timeout.mock.results.slice(1).map(({ value }) => value),
     );
+    // Whoever waits can be called off besides.
+    expect(patient.map(({ aborted }) => aborted)).toEqual([false]);
+    ended.abort();
+    expect(patient.map(({ aborted }) => aborted)).toEqual([true]);
   });
 
   it('takes a body up to its bound and no byte more, and reads no further then', async () => {

@@ -15,10 +15,22 @@ export interface IdpFetchOptions {
   readonly bodyMaxBytes: number;
 }
 
+/** How one exchange differs from the usual ones. */
+export interface ExchangePatience {
+  readonly fetch: typeof fetch;
+  /** Milliseconds for the whole exchange. */
+  readonly timeoutMs: number;
+  /** Ends the wait before that. */
+  readonly signal: AbortSignal;
+}
+
 /** A fetch for one IdP. */
 export interface IdpFetch {
-  /** @param timeoutMs - For this exchange, in place of the usual one. */
-  readonly fetch: (url: string, init: RequestInit, timeoutMs?: number) => Promise<Response>;
+  readonly fetch: (
+    url: string,
+    init: RequestInit,
+    patience?: ExchangePatience,
+  ) => Promise<Response>;
 }
 
 /**
@@ -27,14 +39,19 @@ export interface IdpFetch {
  * TLS is verified by the runtime and cannot be switched off here.
  */
 export function createIdpFetch({ fetch, timeoutMs, bodyMaxBytes }: IdpFetchOptions): IdpFetch {
-  return { fetch: (url, init, patienceMs = timeoutMs) => request(url, init, patienceMs) };
+  return { fetch: request };
 
-  async function request(url: string, init: RequestInit, patienceMs: number): Promise<Response> {
+  async function request(
+    url: string,
+    init: RequestInit,
+    patience?: ExchangePatience,
+  ): Promise<Response> {
+    const timeUp = AbortSignal.timeout(patience?.timeoutMs ?? timeoutMs);
     try {
-      const response = await fetch(url, {
+      const response = await (patience?.fetch ?? fetch)(url, {
         ...init,
         redirect: 'manual',
-        signal: AbortSignal.timeout(patienceMs),
+        signal: patience === undefined ? timeUp : AbortSignal.any([timeUp, patience.signal]),
       });
       return new Response(await readBounded(response), {
         // A status without a body may not be given one; only its absence is of interest.

@@ -17,6 +17,7 @@ export const STORE_OPERATION_NAMES: Readonly<Record<StoreOperation, string>> = {
   touch: 'touch',
   replace: 'replace',
   noteRenewalSent: 'note_renewal_sent',
+  withdrawRenewalSent: 'withdraw_renewal_sent',
   lease: 'lease',
   release: 'release',
   revoke: 'revoke',

@@ -198,6 +198,55 @@ export function testSessionStoreRenewal(
       }));
   });
 
+  describe(`SessionStore contract, ${name}: a renewal that could not be sent`, () => {
+    it('is noted no longer, and changes nothing else', () =>
+      withStores(async (one, other) => {
+        const session = createStoredSession(1, { generation: 4 });
+        await one.create(session, undefined);
+        await one.noteRenewalSent(1, 4, 'a', 60_000);
+        await one.withdrawRenewalSent(1, 4, 'a');
+        expect(await other.read(1)).toEqual(session);
+        // The lease stays as it was.
+        expect(await other.lease(1, 'b', 60_000)).toBe(false);
+        expect(await one.noteRenewalSent(1, 4, 'a', 60_000)).toBe(true);
+        expect((await other.read(1))?.renewalSent).toBe(true);
+      }));
+
+    it.each([
+      ['of another generation', 3, 'a'],
+      ['of another holder', 4, 'b'],
+    ])('stays noted for one %s: that one may have been sent', (_, generation, holder) =>
+      withStores(async (one, other) => {
+        await one.create(createStoredSession(1, { generation: 4 }), undefined);
+        await one.noteRenewalSent(1, 4, 'a', 60_000);
+        await other.withdrawRenewalSent(1, generation, holder);
+        expect((await one.read(1))?.renewalSent).toBe(true);
+      }),
+    );
+
+    it('stays noted once another has the lease, and once the lease was given back', () =>
+      withStores(async (one, other, _, elapse) => {
+        await one.create(createStoredSession(1), undefined);
+        await one.noteRenewalSent(1, 1, 'a', 200);
+        await elapse(201);
+        await other.lease(1, 'b', 60_000);
+        await one.withdrawRenewalSent(1, 1, 'a');
+        expect((await one.read(1))?.renewalSent).toBe(true);
+        await other.release(1, 'b');
+        await other.withdrawRenewalSent(1, 1, 'b');
+        expect((await one.read(1))?.renewalSent).toBe(true);
+      }));
+
+    it('brings back no session that is gone', () =>
+      withStores(async (one) => {
+        await one.create(createStoredSession(1), undefined);
+        await one.noteRenewalSent(1, 1, 'a', 60_000);
+        await one.revoke(1);
+        await one.withdrawRenewalSent(1, 1, 'a');
+        expect(await readIds(one, [1])).toEqual([]);
+      }));
+  });
+
   describe(`SessionStore contract, ${name}: sending with a lease`, () => {
     it('prolongs the lease of who sends', () =>
       withStores(async (one, other, _, elapse) => {
@@ -370,6 +419,7 @@ export function testSessionStoreRenewal(
         const refused: Promise<unknown>[] = [
           one.replace(renew(session)),
           one.noteRenewalSent(1, 1, 'a', 60_000),
+          one.withdrawRenewalSent(1, 1, 'a'),
           one.lease(1, 'a', 60_000),
           one.release(1, 'a'),
           one.revoke(1, 'session_revoked'),

@@ -124,6 +124,11 @@ export interface SessionStore {
    */
   noteRenewalSent(id: number, generation: number, holder: string, forMs: number): Promise<boolean>;
   /**
+   * Takes a note of {@link noteRenewalSent} back: nothing can have reached the IdP. Does nothing when the
+   * session is of another generation, or the lease is not `holder`'s.
+   */
+  withdrawRenewalSent(id: number, generation: number, holder: string): Promise<void>;
+  /**
    * Takes or prolongs the lease on a session's renewal; at any time at most one holder has it.
    *
    * @param holder - Names one renewal under way, not its process.

@@ -42,6 +42,8 @@ export interface RelyingPartyOptions {
   /** Shared with the other parts that ask the same issuer; by default its own, which end with it. */
   readonly issuers?: Issuers;
   readonly fetch: typeof fetch;
+  /** For refreshes, as `createPatientFetch` makes it. */
+  readonly patientFetch: typeof fetch;
   readonly schedule: Schedule;
   readonly now: () => number;
   readonly onFailure: (cause: unknown) => void;
@@ -49,8 +51,11 @@ export interface RelyingPartyOptions {
 }
 
 const IDP_TIMEOUT_MS = 10_000;
-/** Nobody waits behind a renewal, and its answer may hold the only token that works. */
-const REFRESH_TIMEOUT_MS = 60_000;
+/**
+ * A refresh that was sent is carried out by an IdP that stood still as soon as it goes on, and its answer
+ * holds the only token that works then: sent a second time it would end the grant.
+ */
+const REFRESH_TIMEOUT_MS = 600_000;
 const IDP_BODY_MAX_BYTES = 1_048_576;
 /** How long a sign-in waits until the IdP may be asked for a new key: its code is used up, so it cannot come again. */
 const KEY_PATIENCE_MS = 10_000;
@@ -72,6 +77,7 @@ export function createRelyingParty(options: RelyingPartyOptions): RelyingParty {
     timeoutMs: IDP_TIMEOUT_MS,
     bodyMaxBytes: IDP_BODY_MAX_BYTES,
   });
+  const closing = new AbortController();
   const refreshGrant = createRefreshGrant({ clientId, now, onFailure, findSignatureProblem });
   const ownIssuers = options.issuers === undefined ? createIssuers(options) : undefined;
   const { metadata, keys } = (options.issuers ?? ownIssuers ?? createIssuers(options)).of(issuer);
@@ -149,7 +155,7 @@ export function createRelyingParty(options: RelyingPartyOptions): RelyingParty {
           detail: 'no metadata of the IdP',
           retryAfterSeconds: 5,
         });
-        return refuse({ reason: 'unavailable', cause });
+        return refuse({ reason: 'unreachable', cause });
       }
       return refreshGrant.refresh(configuration, tokens, principal);
     },
@@ -176,6 +182,8 @@ export function createRelyingParty(options: RelyingPartyOptions): RelyingParty {
     verifyLogoutToken,
 
     close() {
+      // A connection that is listened to would keep the process.
+      closing.abort(new Error('the relying party is closed'));
       ownIssuers?.close();
     },
   };
@@ -211,8 +219,16 @@ export function createRelyingParty(options: RelyingPartyOptions): RelyingParty {
   }
 
   async function fetchFromIdp(url: string, init: oidc.CustomFetchOptions): Promise<Response> {
-    const timeoutMs = refreshGrant.isOwn(url) ? REFRESH_TIMEOUT_MS : IDP_TIMEOUT_MS;
-    const response = await idp.fetch(url, init as RequestInit, timeoutMs);
+    const patience = {
+      fetch: options.patientFetch,
+      timeoutMs: REFRESH_TIMEOUT_MS,
+      signal: closing.signal,
+    };
+    const response = await idp.fetch(
+      url,
+      init as RequestInit,
+      refreshGrant.isOwn(url) ? patience : undefined,
+    );
     await refreshGrant.overhear(url, response);
     if (/^application\/jwt *(?:;|$)/i.test(response.headers.get('content-type') ?? ''))
       await verifySignedAnswer(await response.clone().text());

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createPatientFetch, NotSentError } from '../issuer/patient-fetch.ts';
 import { describeFailure } from '../observe/log/log.ts';
 import type { RefreshedTokens } from '../session/renewal/renewal.ts';
 import { NOON } from '../testing/clock.ts';
@@ -23,6 +24,7 @@ async function setup(metadata: Readonly<Record<string, unknown>> = {}) {
   const failures: unknown[] = [];
   /** What the network does in place of an exchange, by path. */
   const network = new Map<string, () => Promise<Response>>();
+  const patientFetch = createPatientFetch(new Timers().schedule);
   const relyingParty = createRelyingParty({
     issuer: idp.issuer,
     clientId: WEB_CLIENT,
@@ -30,9 +32,10 @@ async function setup(metadata: Readonly<Record<string, unknown>> = {}) {
     pushedAuthorization: 'never',
     scopes: ['openid', 'offline_access'],
     publicOrigin: 'https://flow.example',
-    fetch: async (url, init) => {
+    fetch,
+    patientFetch: async (url, init) => {
       const path = new URL(String(url instanceof Request ? url.url : url)).pathname;
-      return network.get(path)?.() ?? fetch(url, init);
+      return network.get(path)?.() ?? patientFetch(url, init);
     },
     schedule: new Timers().schedule,
     now: Date.now,
@@ -63,6 +66,7 @@ const unverified = (check: unknown, refreshToken = 'refresh-token-2') => ({
 });
 const REJECTED = { ok: false, error: { reason: 'rejected', cause: expect.any(Error) } };
 const UNAVAILABLE = { ok: false, error: { reason: 'unavailable', cause: expect.anything() } };
+const UNREACHABLE = { ok: false, error: { reason: 'unreachable', cause: expect.anything() } };
 
 describe('a refresh that the IdP grants', () => {
   it('gives the new tokens, the claims of the verified id_token over those of userinfo, and the access token’s life', async () => {
@@ -419,6 +423,23 @@ describe('an IdP that cannot answer says nothing of the session', () => {
     expect(describeFailure(told)).not.toContain('refresh-token');
   });
 
+  it.each([
+    ['the connection', new NotSentError('nothing was sent', { cause: new Error('refused') })],
+    ['the connection, as the library wraps it', new Error('x', { cause: new NotSentError('y') })],
+  ])('when there is not even %s: nothing was sent', async (_, cause) => {
+    const { network, refresh } = await setup();
+    network.set('/token', async () => Promise.reject(cause));
+    expect(await refresh()).toEqual(UNREACHABLE);
+  });
+
+  it('when no server listens: nothing was sent', async () => {
+    const { idp, refresh } = await setup();
+    await refresh();
+    idp.metadata = {};
+    await idp.goDown();
+    expect(await refresh()).toEqual(UNREACHABLE);
+  });
+
   it('when the connection breaks halfway', async () => {
     const { idp, refresh } = await setup();
     idp.answers.set('/token', (res) => {
@@ -448,8 +469,8 @@ describe('an IdP that cannot answer says nothing of the session', () => {
     const { idp, refresh, accepted, pathsAsked } = await setup();
     idp.answers.set('/.well-known/openid-configuration', answerWith(503, 'busy'));
     const refreshed = await refresh();
-    expect(refreshed).toEqual(UNAVAILABLE);
-    const told = !refreshed.ok && refreshed.error.reason === 'unavailable' && refreshed.error.cause;
+    expect(refreshed).toEqual(UNREACHABLE);
+    const told = !refreshed.ok && refreshed.error.reason === 'unreachable' && refreshed.error.cause;
     expect(describeFailure(told)).toContain('SP_IDP_UNREACHABLE');
     expect(pathsAsked()).not.toContain('/token');
     idp.answers.clear();

@@ -7,6 +7,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { accept, type Principal, type Result, refuse } from '@sallyport/protocol';
 import * as oidc from 'openid-client';
+import { NotSentError } from '../issuer/patient-fetch.ts';
 import { type Claims, joinClaims } from '../session/joined-claims.ts';
 import type { RefreshedTokens, RefreshRefusal } from '../session/renewal/renewal.ts';
 import type { SessionTokens } from '../session/session-record.ts';
@@ -187,6 +188,7 @@ function toRefusal(
       refreshToken: refreshToken ?? sent,
     };
   }
+  if (isNotSent(error)) return { reason: 'unreachable', cause: error };
   // Too many requests (RFC 6585 section 4) says nothing of this one, whatever stands in the body.
   if (error instanceof oidc.ResponseBodyError && error.status !== 429) {
     return FINAL_ERRORS.has(error.error)
@@ -194,6 +196,12 @@ function toRefusal(
       : { reason: 'rejected', cause: error };
   }
   return { reason: 'unavailable', cause: error };
+}
+
+function isNotSent(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause)
+    if (cause instanceof NotSentError) return true;
+  return false;
 }
 
 function checkOf(error: unknown): string {

@@ -1,18 +1,27 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { createPatientFetch } from '../issuer/patient-fetch.ts';
 import { NOON } from '../testing/clock.ts';
 import { WEB_CLIENT } from '../testing/forge.ts';
 import { Timers } from '../testing/timers.ts';
 import { startTokenIdp } from '../testing/token-idp.ts';
 import { createRelyingParty } from './openid-client-relying-party.ts';
 
-/** The relying party against an IdP over the wire, and how many milliseconds each path was given. */
+/** The relying party against an IdP over the wire; by which fetch each path was asked, and the times it set. */
 async function setup() {
   vi.useFakeTimers({ toFake: ['Date'], now: NOON });
   onTestFinished(() => void vi.useRealTimers());
   const timeout = vi.spyOn(AbortSignal, 'timeout');
   onTestFinished(() => timeout.mockRestore());
   const idp = await startTokenIdp();
-  const patience: [path: string, ms: number | undefined][] = [];
+  const asked: [path: string, by: string, ms: number | undefined][] = [];
+  const timers = new Timers();
+  const watch =
+    (by: string, plain: typeof fetch): typeof fetch =>
+    async (url, init) => {
+      const path = new URL(String(url instanceof Request ? url.url : url)).pathname;
+      asked.push([path, by, timeout.mock.calls.at(-1)?.[0]]);
+      return plain(url, init);
+    };
   const relyingParty = createRelyingParty({
     issuer: idp.issuer,
     clientId: WEB_CLIENT,
@@ -20,43 +29,48 @@ async function setup() {
     pushedAuthorization: 'never',
     scopes: ['openid', 'offline_access'],
     publicOrigin: 'https://flow.example',
-    fetch: async (url, init) => {
-      const made = timeout.mock.results.findIndex(({ value }) => value === init?.signal);
-      patience.push([
-        new URL(String(url instanceof Request ? url.url : url)).pathname,
-        timeout.mock.calls[made]?.[0],
-      ]);
-      return fetch(url, init);
-    },
-    schedule: new Timers().schedule,
+    fetch: watch('usual', fetch),
+    patientFetch: watch('patient', createPatientFetch(timers.schedule)),
+    schedule: timers.schedule,
     now: () => NOON,
     onFailure: () => {},
     onReady: () => {},
   });
   onTestFinished(() => relyingParty.close());
-  return { idp, relyingParty, patience };
+  const refresh = () =>
+    relyingParty.refresh(
+      { idToken: idp.issueIdToken(), accessToken: 'a', refreshToken: 'r' },
+      { issuer: idp.issuer, subject: 'ada-subject', kind: 'user' },
+    );
+  return { idp, relyingParty, asked, refresh };
 }
 
-it('a refresh is waited for a minute, since its answer may hold the only token that works; metadata and keys five seconds, all else ten', async () => {
-  const { idp, relyingParty, patience } = await setup();
-  const refreshed = await relyingParty.refresh(
-    { idToken: idp.issueIdToken(), accessToken: 'a', refreshToken: 'r' },
-    { issuer: idp.issuer, subject: 'ada-subject', kind: 'user' },
-  );
-  expect(refreshed.ok).toBe(true);
-  expect(new Map(patience)).toEqual(
-    new Map([
-      ['/.well-known/openid-configuration', 5_000],
-      ['/token', 60_000],
-      ['/jwks', 5_000],
-      ['/userinfo', 10_000],
+it('a refresh is listened to for ten minutes, since it may be carried out so late; metadata and keys have five seconds, all else ten', async () => {
+  const { asked, refresh } = await setup();
+  expect((await refresh()).ok).toBe(true);
+  expect(new Set(asked.map((each) => each.join(' ')))).toEqual(
+    new Set([
+      '/.well-known/openid-configuration usual 5000',
+      '/token patient 600000',
+      '/jwks usual 5000',
+      '/userinfo usual 10000',
     ]),
   );
 });
 
-it('a sign-in at the same endpoint is waited for ten seconds: somebody stands behind it', async () => {
-  const { relyingParty, patience } = await setup();
+it('a sign-in at the same endpoint is waited for ten seconds: a person stands behind it', async () => {
+  const { relyingParty, asked } = await setup();
   const checks = { state: 's', nonce: 'n', codeVerifier: 'v'.repeat(43) };
   await relyingParty.exchange(new URLSearchParams({ code: 'c', state: 's' }), checks);
-  expect(patience.filter(([path]) => path === '/token')).toEqual([['/token', 10_000]]);
+  expect(asked.filter(([path]) => path === '/token')).toEqual([['/token', 'usual', 10_000]]);
+});
+
+it('a refresh that is listened to ends with the relying party, and its token may be spent', async () => {
+  const { idp, relyingParty, refresh } = await setup();
+  const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
+  idp.answers.set('/token', () => arrive());
+  const refreshed = refresh();
+  await arrived;
+  relyingParty.close();
+  expect(await refreshed).toMatchObject({ ok: false, error: { reason: 'unavailable' } });
 });

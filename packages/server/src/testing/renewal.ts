@@ -50,8 +50,8 @@ export class RefreshTokensInMemory implements RefreshTokens {
   readonly givenBack: string[] = [];
   /** Whether a token that was used is spent. */
   isRotating = true;
-  /** Nobody answers, and nothing is spent. */
-  isAway = false;
+  /** Nobody answers, and nothing is spent; `unreachable` when nothing can have arrived. */
+  isAway: boolean | 'unreachable' = false;
   /** The claims it tells. */
   claims: Readonly<Record<string, JsonValue>> = ADA_TELLS;
   /** Whether some claims could not be had. */
@@ -89,7 +89,10 @@ export class RefreshTokensInMemory implements RefreshTokens {
   }
 
   #answer(token: string): RefreshAnswer {
-    if (this.isAway) return refuse({ reason: 'unavailable', cause: new Error('away') });
+    if (this.isAway !== false) {
+      const reason = this.isAway === 'unreachable' ? 'unreachable' : 'unavailable';
+      return refuse({ reason, cause: new Error('away') });
+    }
     if (!this.#good.has(token)) return refuse({ reason: 'refused', code: 'invalid_grant' });
     if (this.isRotating) this.#good.delete(token);
     const refreshToken = this.isRotating ? this.issue() : token;
@@ -120,6 +123,8 @@ export interface RenewingProcess {
   readonly dependencies: RenewalDependencies;
   /** Requests that were announced, by their session. */
   readonly sent: Session[];
+  /** When each answer began to be late. */
+  readonly unanswered: readonly number[];
   renew(signedIn: SignedIn, generation?: number): Promise<RenewalOutcome>;
   /** Nothing is sent from now on. */
   stop(): void;
@@ -188,12 +193,19 @@ export function createRenewalBench(): RenewalBench {
       const frozen: { callbacks: Set<() => void> | undefined } = { callbacks: undefined };
       const own = wrap(open());
       const sent: Session[] = [];
+      const unanswered: number[] = [];
       const stopping = { isAsked: false };
       const dependencies: RenewalDependencies = {
         store: own,
         ring: openRing(source, clock).ring,
         tokens: idp,
-        budget: new RenewalBudget({ now, random: () => 0, perSecond: 100, atOnce: 16 }),
+        budget: new RenewalBudget({
+          now,
+          random: () => 0,
+          perSecond: 100,
+          atOnce: 16,
+          listening: 16,
+        }),
         limits: LIFETIMES,
         keepClaims: (claims) => ({
           user: toUserRecord(claims, ['team', 'office'], false),
@@ -201,6 +213,7 @@ export function createRenewalBench(): RenewalBench {
         }),
         isStopping: () => stopping.isAsked,
         onSent: (session) => sent.push(session),
+        onUnanswered: () => unanswered.push(clock.now()),
         now,
         schedule: (afterMs, callback) => {
           const cancel = timers.schedule(afterMs, () => {
@@ -214,7 +227,7 @@ export function createRenewalBench(): RenewalBench {
         },
       };
       return {
-        ...{ store: own, dependencies, sent },
+        ...{ store: own, dependencies, sent, unanswered },
         stop() {
           stopping.isAsked = true;
         },

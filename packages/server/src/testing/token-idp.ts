@@ -37,6 +37,8 @@ export interface TokenIdp {
   readonly answers: Map<string, TokenIdpAnswer>;
   /** An id_token as the IdP would sign it now. */
   issueIdToken(claims?: Readonly<Record<string, unknown>>, key?: SigningKey): string;
+  /** Ends every connection; new ones are refused. */
+  goDown(): Promise<void>;
 }
 
 /** The key whose public half the IdP publishes. */
@@ -69,10 +71,11 @@ export async function startTokenIdp(): Promise<TokenIdp> {
     });
   });
   await new Promise<void>((resolve) => node.listen(0, '127.0.0.1', resolve));
-  onTestFinished(async () => {
+  const goDown = async () => {
     node.closeAllConnections();
-    await new Promise((resolve) => node.close(resolve));
-  });
+    await new Promise<void>((resolve) => node.close(() => resolve()));
+  };
+  onTestFinished(goDown);
   const issuer = `http://127.0.0.1:${(node.address() as AddressInfo).port}`;
   const idp: TokenIdp = {
     issuer,
@@ -83,6 +86,7 @@ export async function startTokenIdp(): Promise<TokenIdp> {
     userInfo: { sub: 'ada-subject', groups: ['engineers'] },
     keys: [IDP_KEY.jwk],
     answers: new Map(),
+    goDown,
     issueIdToken: (claims = {}, key = IDP_KEY) =>
       forgeToken(key, { ...honestClaims(issuer), ...claims }, { typ: 'JWT' }),
   };

@@ -39,6 +39,8 @@ export class WatchedStore implements SessionStore {
   readonly replace: SessionStore['replace'] = (...call) => this.#up().replace(...call);
   readonly noteRenewalSent: SessionStore['noteRenewalSent'] = (...call) =>
     this.#up().noteRenewalSent(...call);
+  readonly withdrawRenewalSent: SessionStore['withdrawRenewalSent'] = (...call) =>
+    this.#up().withdrawRenewalSent(...call);
   readonly lease: SessionStore['lease'] = (...call) => this.#up().lease(...call);
   readonly release: SessionStore['release'] = (...call) => this.#up().release(...call);
   readonly revoke: SessionStore['revoke'] = (...call) => this.#up().revoke(...call);

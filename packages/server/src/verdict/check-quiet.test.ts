@@ -26,7 +26,13 @@ function setup() {
     const verifier = createSessionVerifier(sessionDependencies);
     const renewals = new Renewals({
       ...{ store, ring: sessionDependencies.ring, tokens: idp, limits: LIFETIMES },
-      budget: new RenewalBudget({ now: clock.now, random: () => 0, perSecond: 100, atOnce: 16 }),
+      budget: new RenewalBudget({
+        now: clock.now,
+        random: () => 0,
+        perSecond: 100,
+        atOnce: 16,
+        listening: 16,
+      }),
       keepClaims: (claims) => ({ user: ADA, claims: selectAccessClaims(claims, rules.current) }),
       ...{ now: clock.now, schedule: timers.schedule, random: () => 0 },
       onChanged: (id) => verifier.forget(id),

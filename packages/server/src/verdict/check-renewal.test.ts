@@ -32,7 +32,13 @@ function setup() {
   const { sessions: verifier } = dependencies;
   const renewals = new Renewals({
     ...{ store, ring: sessionDependencies.ring, tokens: idp, limits: LIFETIMES },
-    budget: new RenewalBudget({ now: clock.now, random: () => 0, perSecond: 100, atOnce: 16 }),
+    budget: new RenewalBudget({
+      now: clock.now,
+      random: () => 0,
+      perSecond: 100,
+      atOnce: 16,
+      listening: 16,
+    }),
     keepClaims: (claims) => ({ user: ADA, claims: selectAccessClaims(claims, rules.current) }),
     ...{ now: clock.now, schedule: timers.schedule, random: () => 0 },
     onChanged: (id) => verifier?.forget(id),

@@ -45,6 +45,7 @@ export const BOUNDED_EVENTS: readonly string[] = [
   'gateway.upstream_failed',
   'rate_limited',
   'renewal_failed',
+  'renewal_unanswered',
   'renewal_unverified',
   'request_failed',
   'rpc_broken_off',

@@ -46,6 +46,7 @@ describe('Events of log and audit stream are counted', () => {
     [['session_renewing', 'due'], { renewals_sent_total: 1 }],
     [['session_renewed', 'confirmed'], { 'renewals_total renewed': 1 }],
     [['renewal_failed'], { 'renewals_total failed': 1 }],
+    [['renewal_unanswered'], { 'renewals_total unanswered': 1 }],
     [['renewal_unverified'], { 'renewals_total unverified': 1 }],
     [['backchannel_logout', 'idp_logout'], { 'backchannel_logouts_total accepted': 1 }],
     [['backchannel_logout_refused', 'form'], { 'backchannel_logouts_total refused': 1 }],

@@ -89,9 +89,9 @@ export function createEventCounts(): EventCounts {
   );
   const renewals = byLabel(
     'sallyport_renewals_total',
-    'Renewals of sessions, by result.',
+    'Renewals of sessions, by result. One that is unanswered counts again when it comes to its end.',
     'result',
-    ['renewed', 'failed', 'unverified', 'refused', 'lost'],
+    ['renewed', 'failed', 'unanswered', 'unverified', 'refused', 'lost'],
   );
   const backchannelLogouts = byLabel(
     'sallyport_backchannel_logouts_total',
@@ -146,6 +146,7 @@ export function createEventCounts(): EventCounts {
   };
   const logged: Readonly<Record<string, Count>> = {
     renewal_failed: once(renewals, renewals.slot('failed')),
+    renewal_unanswered: once(renewals, renewals.slot('unanswered')),
     renewal_unverified: once(renewals, renewals.slot('unverified')),
     backchannel_logout_failed: once(backchannelLogouts, backchannelLogouts.slot('failed')),
     rate_limited: once(rateLimited, rateLimited.slot()),

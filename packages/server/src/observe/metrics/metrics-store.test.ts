@@ -25,6 +25,7 @@ const CALLS: readonly [string, keyof SessionStore, readonly unknown[]][] = [
   ['touch', 'touch', [7, 1]],
   ['replace', 'replace', [STORED]],
   ['note_renewal_sent', 'noteRenewalSent', [7, 1, 'holder', 20]],
+  ['withdraw_renewal_sent', 'withdrawRenewalSent', [7, 1, 'holder']],
   ['lease', 'lease', [7, 'holder', 10]],
   ['release', 'release', [7, 'holder']],
   ['revoke', 'revoke', [7, 'signed_out']],

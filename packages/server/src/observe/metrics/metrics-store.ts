@@ -49,6 +49,7 @@ export function createStoreTimes(monotonicMs: () => number): StoreTimes {
       const create = timer('create');
       const replace = timer('replace');
       const noteRenewalSent = timer('noteRenewalSent');
+      const withdrawRenewalSent = timer('withdrawRenewalSent');
       const lease = timer('lease');
       const release = timer('release');
       const revoke = timer('revoke');
@@ -68,6 +69,8 @@ export function createStoreTimes(monotonicMs: () => number): StoreTimes {
         replace: (session) => replace(() => store.replace(session)),
         noteRenewalSent: (id, generation, holder, forMs) =>
           noteRenewalSent(() => store.noteRenewalSent(id, generation, holder, forMs)),
+        withdrawRenewalSent: (id, generation, holder) =>
+          withdrawRenewalSent(() => store.withdrawRenewalSent(id, generation, holder)),
         lease: (id, holder, forMs) => lease(() => store.lease(id, holder, forMs)),
         release: (id, holder) => release(() => store.release(id, holder)),
         revoke: (id, reason) => revoke(() => store.revoke(id, reason)),

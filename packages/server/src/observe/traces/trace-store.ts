@@ -38,6 +38,8 @@ export function traceStore(
     touch: (...call) => within('touch', () => store.touch(...call)),
     replace: (session) => within('replace', () => store.replace(session)),
     noteRenewalSent: (...call) => within('noteRenewalSent', () => store.noteRenewalSent(...call)),
+    withdrawRenewalSent: (...call) =>
+      within('withdrawRenewalSent', () => store.withdrawRenewalSent(...call)),
     lease: (...call) => within('lease', () => store.lease(...call)),
     release: (...call) => within('release', () => store.release(...call)),
     revoke: (...call) => within('revoke', () => store.revoke(...call)),

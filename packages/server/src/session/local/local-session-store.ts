@@ -182,6 +182,10 @@ export function createLocalSessionStore({
       });
     },
 
+    async withdrawRenewalSent(id, generation, holder) {
+      await write(false, (at) => at.withdrawSent.run(id, generation, holder));
+    },
+
     async lease(id, holder, forMs) {
       return write(false, (at) => takeLease(at, id, holder, forMs));
     },

@@ -19,6 +19,7 @@ export type StatementName =
   | 'replace'
   | 'noteSent'
   | 'lease'
+  | 'withdrawSent'
   | 'ofGeneration'
   | 'release'
   | 'remove'
@@ -49,6 +50,8 @@ const SQL: Readonly<Record<StatementName, string>> = {
   replace:
     'UPDATE session SET generation = ?, metadata = ?, tokens = ?, last_used_at = max(last_used_at, ?), absolute_end = ?, idle_ms = ?, renewal_sent = 0 WHERE id = ? AND generation = ?',
   noteSent: 'UPDATE session SET renewal_sent = 1 WHERE id = ? AND generation = ?',
+  withdrawSent:
+    'UPDATE session SET renewal_sent = 0 WHERE id = ? AND generation = ? AND EXISTS (SELECT 1 FROM lease WHERE lease.session_id = session.id AND holder = ?)',
   lease:
     'INSERT INTO lease (session_id, holder, expires_at) VALUES (?, ?, ?) ON CONFLICT (session_id) DO UPDATE SET holder = excluded.holder, expires_at = excluded.expires_at WHERE lease.holder = excluded.holder OR lease.expires_at <= ? OR lease.expires_at > ?',
   ofGeneration: 'SELECT id FROM session WHERE id = ? AND generation = ?',

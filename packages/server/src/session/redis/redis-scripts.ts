@@ -181,6 +181,15 @@ redis.call('SET', KEYS[2], ARGV[4], 'PX', ARGV[5])
 redis.call('SETRANGE', KEYS[1], 1, string.char(1))
 return 1`);
 
+/** KEYS record, lease. ARGV prefix, id, generation, holder. */
+export const WITHDRAW_RENEWAL_SENT: RedisScript = script(`${COMMON}
+local head = headOf(ARGV[2])
+if not head or head.generation ~= tonumber(ARGV[3]) then return 0 end
+if redis.call('GET', KEYS[2]) ~= ARGV[4] then return 0 end
+evenWhenFull()
+redis.call('SETRANGE', KEYS[1], 1, string.char(0))
+return 1`);
+
 /** KEYS lease. ARGV holder, milliseconds. Gives whether the holder has it. */
 export const LEASE: RedisScript = script(`
 local holder = redis.call('GET', KEYS[1])

@@ -43,6 +43,7 @@ import {
   TAKE_TURN,
   TOUCH,
   TURNS,
+  WITHDRAW_RENEWAL_SENT,
 } from './redis-scripts.ts';
 import { RedisServer } from './redis-server.ts';
 import { createServerFinder, type RedisTopology } from './redis-topology.ts';
@@ -251,6 +252,14 @@ function createStore(parts: StoreParts): SessionStore {
         args: [prefix, toIdBytes(id), generation, holder, Math.ceil(forMs)],
       });
       return reply === 1;
+    },
+
+    async withdrawRenewalSent(id, generation, holder) {
+      await run(
+        WITHDRAW_RENEWAL_SENT,
+        [layout.record(id), layout.lease(id)],
+        [prefix, toIdBytes(id), generation, holder],
+      );
     },
 
     async lease(id, holder, forMs) {

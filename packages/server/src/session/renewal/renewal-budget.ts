@@ -4,13 +4,20 @@
  * @module
  */
 
+/** One renewal's place among those that run at once. */
+export interface RenewalTurn {
+  /**
+   * Its answer has not come for long: that counts as a failure of the IdP, and the renewal gives its place to
+   * another one, as long as there are places for those that only listen. Only the first call counts.
+   */
+  readonly unanswered: () => void;
+  /** Only the first call counts. `unsent` says nothing about the IdP. */
+  readonly done: (outcome: 'answered' | 'unavailable' | 'unsent') => void;
+}
+
 /** Whether a renewal may be sent now. */
 export type Turn =
-  | {
-      readonly ok: true;
-      /** Only the first call counts. `unsent` says nothing about the IdP. */
-      readonly done: (outcome: 'answered' | 'unavailable' | 'unsent') => void;
-    }
+  | ({ readonly ok: true } & RenewalTurn)
   /** Milliseconds after which it makes sense to ask again. */
   | { readonly ok: false; readonly retryAfterMs: number };
 
@@ -24,6 +31,11 @@ export interface RenewalBudgetOptions {
   readonly perSecond: number;
   /** Renewals under way at the same time. */
   readonly atOnce: number;
+  /**
+   * Renewals besides that only listen for an answer that is late; what exceeds it stays among those that run
+   * at once until one of these comes to its end.
+   */
+  readonly listening: number;
 }
 
 const FAILURES_TO_PAUSE = 3;
@@ -43,6 +55,9 @@ export class RenewalBudget {
   #tokens: number;
   #filledAt: number;
   #running = 0;
+  #listening = 0;
+  /** Unanswered, and still running for want of a place to listen; oldest first. Each moves one over. */
+  readonly #crowded = new Set<() => void>();
   #failures = 0;
   #pauseMs = FIRST_PAUSE_MS;
   #pausedUntil = Number.NEGATIVE_INFINITY;
@@ -70,20 +85,45 @@ export class RenewalBudget {
       this.#pausedUntil = Math.min(this.#pausedUntil, time + LAST_PAUSE_MS);
       const leftMs = this.#pausedUntil - time;
       if (leftMs > 0) return this.#sendAway(leftMs);
-      if (this.#running > 0) return this.#sendAway(FIRST_PAUSE_MS);
+      if (this.#running > this.#crowded.size) return this.#sendAway(FIRST_PAUSE_MS);
     }
     if (this.#running >= atOnce || this.#tokens < 1) return this.#sendAway(0);
     this.#tokens -= 1;
-    this.#running += 1;
     this.#sentAway = Math.max(0, this.#sentAway - 1);
-    let isDone = false;
+    return { ok: true, ...this.#begin() };
+  }
+
+  #begin(): RenewalTurn {
+    let state: 'running' | 'listening' | 'done' = 'running';
+    let isUnanswered = false;
+    this.#running += 1;
+    const listen = (): void => {
+      this.#crowded.delete(listen);
+      state = 'listening';
+      this.#running -= 1;
+      this.#listening += 1;
+    };
     return {
-      ok: true,
+      unanswered: () => {
+        if (state !== 'running' || isUnanswered) return;
+        isUnanswered = true;
+        this.#note('unavailable');
+        if (this.#listening < this.#options.listening) listen();
+        else this.#crowded.add(listen);
+      },
       done: (outcome) => {
-        if (isDone) return;
-        isDone = true;
-        this.#running -= 1;
-        if (outcome !== 'unsent') this.#note(outcome);
+        if (state === 'done') return;
+        this.#crowded.delete(listen);
+        if (state === 'running') this.#running -= 1;
+        else {
+          this.#listening -= 1;
+          const [next] = this.#crowded;
+          next?.();
+        }
+        state = 'done';
+        // That no answer came is known since it was late.
+        if (outcome === 'unsent' || (outcome === 'unavailable' && isUnanswered)) return;
+        this.#note(outcome);
       },
     };
   }

@@ -17,7 +17,7 @@ import {
   toStoredSession,
 } from '../session-record.ts';
 import type { SessionStore, StoredSession } from '../session-store.ts';
-import type { RenewalBudget } from './renewal-budget.ts';
+import type { RenewalBudget, RenewalTurn } from './renewal-budget.ts';
 import { planValidation, type ValidationLimits } from './validation.ts';
 
 /** The IdP's answer to a refresh request, verified. */
@@ -34,7 +34,9 @@ export interface RefreshedTokens {
 export type RefreshRefusal =
   /** The IdP no longer stands by the session, or wants to see the person. `code` is the OAuth error. */
   | { readonly reason: 'refused'; readonly code: string }
-  /** No answer. The token may be spent all the same. */
+  /** Nothing of the request can have reached the IdP: the token is as good as it was. */
+  | { readonly reason: 'unreachable'; readonly cause: unknown }
+  /** No answer, and none can come any more. The token may be spent all the same. */
   | { readonly reason: 'unavailable'; readonly cause: unknown }
   /** An error that says nothing about the session: the IdP is there, and does not take this request. */
   | { readonly reason: 'rejected'; readonly cause: unknown }
@@ -96,14 +98,21 @@ export interface RenewalDependencies {
   readonly isStopping: () => boolean;
   /** Told when a request is about to leave for the IdP. */
   readonly onSent: (session: Session) => void;
+  /** Told once when its answer has not come for {@link UNANSWERED_MS}: it is still listened for. */
+  readonly onUnanswered: () => void;
   readonly now: () => number;
   readonly schedule: (afterMs: number, callback: () => void) => () => void;
 }
 
+/**
+ * A refresh without an answer for so long is only listened for: requests do not wait for it, and it holds up
+ * no other renewal.
+ */
+export const UNANSWERED_MS = 60_000;
 /** A holder that stopped prolonging is given up after this, as long as nothing has left. */
 const LEASE_MS = 8_000;
 /**
- * And after this once its request has left: longer than a store is away in a failover, and shorter than the
+ * And after this once its request has left, prolonged as long as its answer is listened for: longer than a store is away in a failover, and shorter than the
  * half minute for which providers take a token twice.
  */
 const SENT_LEASE_MS = 20_000;
@@ -111,8 +120,9 @@ const SENT_LEASE_MS = 20_000;
 const TAKE_OVER_MS = 2_000;
 const PROLONG_EVERY_MS = 2_000;
 const STOPPING: RenewalOutcome = { kind: 'postponed', retryAfterMs: 1_000, cause: undefined };
-/** How often another process's renewal is looked at. */
+/** How often another process's renewal is looked at; after {@link UNANSWERED_MS} no request waits for it. */
 const LOOK_EVERY_MS = 100;
+const LOOK_LATER_EVERY_MS = 1_000;
 /**
  * The answer may hold the only refresh token that works: a store that cannot take it is tried again for a
  * minute, which is longer than a failover lasts.
@@ -126,7 +136,8 @@ const UNVERIFIED_RETRY_MS = 60_000;
  * Renews one generation of a session, or waits for whoever does.
  *
  * Sends at most one request: only the holder of the lease sends, and only while the stored generation
- * is the one the lease was taken for. The result is written by compare-and-set, so that a session
+ * is the one the lease was taken for. Listens for the answer as long as it can come, and keeps the lease
+ * meanwhile: what may have reached the IdP is not sent a second time before. The result is written by compare-and-set, so that a session
  * revoked meanwhile stays ended; its new refresh token is then given back.
  *
  * Rejects with `SP_STORE_UNAVAILABLE` or `SP_KEY_RING_UNUSABLE`.
@@ -146,10 +157,12 @@ export async function renewSession(
     if (stored.generation !== generation) return { kind: 'renewed', byUs: false };
     return dependencies.isStopping() ? STOPPING : undefined;
   };
-  while (!(await store.lease(id, holder, LEASE_MS))) {
+  for (let waitedMs = 0; !(await store.lease(id, holder, LEASE_MS)); ) {
     const outcome = findOutcome(await store.read(id));
     if (outcome !== undefined) return outcome;
-    await pause(dependencies, LOOK_EVERY_MS);
+    const pauseMs = waitedMs < UNANSWERED_MS ? LOOK_EVERY_MS : LOOK_LATER_EVERY_MS;
+    await pause(dependencies, pauseMs);
+    waitedMs += pauseMs;
   }
   const stopProlonging = prolong(dependencies, id, holder);
   try {
@@ -163,7 +176,7 @@ export async function renewSession(
     const turn = budget.take();
     if (!turn.ok) return { kind: 'postponed', retryAfterMs: turn.retryAfterMs, cause: undefined };
     try {
-      return await sendRenewal(dependencies, handles, stored, holder, turn.done);
+      return await sendRenewal(dependencies, handles, stored, holder, turn);
     } finally {
       turn.done('unsent');
     }
@@ -178,7 +191,7 @@ async function sendRenewal(
   handles: readonly SessionHandle[],
   stored: StoredSession,
   holder: string,
-  done: (outcome: 'answered' | 'unavailable') => void,
+  turn: RenewalTurn,
 ): Promise<RenewalOutcome> {
   const { store, ring, tokens: relyingParty, limits, keepClaims, onSent, now } = dependencies;
   const opened = openStored(ring, stored, handles);
@@ -190,8 +203,14 @@ async function sendRenewal(
   const isOurs = await store.noteRenewalSent(stored.id, stored.generation, holder, SENT_LEASE_MS);
   if (!isOurs) return { kind: 'renewed', byUs: false };
   onSent(session);
-  const refreshed = await relyingParty.refresh({ ...tokens, refreshToken }, session.principal);
-  done(!refreshed.ok && refreshed.error.reason === 'unavailable' ? 'unavailable' : 'answered');
+  const cancel = dependencies.schedule(UNANSWERED_MS, () => {
+    turn.unanswered();
+    dependencies.onUnanswered();
+  });
+  const refreshed = await relyingParty
+    .refresh({ ...tokens, refreshToken }, session.principal)
+    .finally(cancel);
+  turn.done(isAway(refreshed) ? 'unavailable' : 'answered');
   if (refreshed.ok) {
     const { accessTokenLifeMs, claims, isPartial } = refreshed.value;
     return write(
@@ -207,6 +226,13 @@ async function sendRenewal(
   }
   const refusal = refreshed.error;
   switch (refusal.reason) {
+    case 'unreachable':
+      // What was sent earlier stays noted. Where this fails a refusal is told as `renewal_lost`, no worse.
+      if (!stored.renewalSent)
+        await store
+          .withdrawRenewalSent(stored.id, stored.generation, holder)
+          .catch(() => undefined);
+      return { kind: 'postponed', retryAfterMs: 1_000, cause: refusal.cause };
     case 'unavailable':
     case 'rejected':
       return { kind: 'postponed', retryAfterMs: 1_000, cause: refusal.cause };
@@ -256,6 +282,12 @@ async function sendRenewal(
       ? { kind: 'ended', byUs: undefined }
       : { kind: 'renewed', byUs: false };
   }
+}
+
+/** Whether there was nobody: that is a failure of the IdP, and no answer of it. */
+function isAway(refreshed: Result<RefreshedTokens, RefreshRefusal>): boolean {
+  if (refreshed.ok) return false;
+  return refreshed.error.reason === 'unavailable' || refreshed.error.reason === 'unreachable';
 }
 
 /** The claims that a session has kept. */

@@ -24,10 +24,12 @@ import {
   type RenewalOutcome,
   renewSession,
   type SeenSession,
+  UNANSWERED_MS,
 } from './renewal.ts';
 
 /** Dependencies of {@link Renewals}. */
-export interface RenewalsOptions extends Omit<RenewalDependencies, 'isStopping' | 'onSent'> {
+export interface RenewalsOptions
+  extends Omit<RenewalDependencies, 'isStopping' | 'onSent' | 'onUnanswered'> {
   /** At least 0, below 1. */
   readonly random: () => number;
   /** Told when the stored session is another one than was seen: nothing remembered of it counts. */
@@ -46,6 +48,8 @@ const WAIT_MS = 12_000;
 const CONFIRM_WAIT_MS = 2_000;
 /** What was put off is tried again after a random part of this at the latest, beyond what it was told. */
 const SPREAD_MS = 5_000;
+/** What a request is told to wait for an answer that is late already. */
+const LATE_RETRY_SECONDS = 5;
 const PUT_OFF_LIMIT = 10_000;
 
 /** One renewal under way, here or in another process. */
@@ -53,6 +57,8 @@ interface Flight {
   readonly outcome: Promise<RenewalOutcome>;
   /** Resolves when it takes longer than a request waits that can do without it. */
   readonly isLong: Promise<'it takes long'>;
+  /** Whether it is so long under way that no request waits for it. */
+  isLate: boolean;
 }
 
 /** When a renewal may be tried again, and whether the last one was put off by a failure and not by us. */
@@ -118,6 +124,8 @@ export class Renewals {
   /**
    * Renews a session that cannot be used before, waiting within a bound.
    *
+   * One that is under way for {@link UNANSWERED_MS} is not waited for: the IdP counts as unreachable.
+   *
    * @returns `undefined` when the session is worth another look, else the seconds after which it may be.
    */
   async finish(
@@ -132,6 +140,7 @@ export class Renewals {
     try {
       for (;;) {
         const flight = this.#join(values, seen, request);
+        if (flight.isLate) return LATE_RETRY_SECONDS;
         const outcome = await Promise.race([flight.outcome, timeUp]);
         if (outcome === undefined) return 1;
         if (outcome.kind !== 'postponed') return undefined;
@@ -152,7 +161,7 @@ export class Renewals {
     this.#isStopping = true;
   }
 
-  /** Resolves once nothing is under way any more. */
+  /** Resolves once nothing is under way any more: as long as an answer of the IdP is listened for. */
   async settle(): Promise<void> {
     await Promise.all([...this.#flights.values()].map(({ outcome }) => outcome));
   }
@@ -165,17 +174,27 @@ export class Renewals {
     const { promise: isLong, resolve } = Promise.withResolvers<'it takes long'>();
     const handles = findHandles(values, id);
     if (handles.length === 0)
-      return { outcome: Promise.resolve({ kind: 'ended', byUs: undefined }), isLong };
-    const origin = request === undefined ? NO_REQUEST : this.#options.originOf(request);
-    const cancel = this.#options.schedule(CONFIRM_WAIT_MS, () => resolve('it takes long'));
+      return {
+        outcome: Promise.resolve({ kind: 'ended', byUs: undefined }),
+        isLong,
+        isLate: false,
+      };
+    const { originOf, schedule } = this.#options;
+    const origin = request === undefined ? NO_REQUEST : originOf(request);
+    const timers = [
+      schedule(CONFIRM_WAIT_MS, () => resolve('it takes long')),
+      schedule(UNANSWERED_MS, () => {
+        flight.isLate = true;
+      }),
+    ];
     const outcome = traceRenewal(
       () => this.#fly(handles, seen, origin),
       this.#options.tracer,
     ).finally(() => {
-      cancel();
+      for (const cancel of timers) cancel();
       this.#flights.delete(key);
     });
-    const flight = { outcome, isLong };
+    const flight: Flight = { outcome, isLong, isLate: false };
     this.#flights.set(key, flight);
     return flight;
   }
@@ -185,12 +204,14 @@ export class Renewals {
     seen: SeenSession,
     origin: AuditOrigin,
   ): Promise<RenewalOutcome> {
-    const { onChanged, log, audit } = this.#options;
+    const { onChanged, log, audit, now } = this.#options;
     const { id, generation } = seen;
     const session = formatSessionId(id);
     const request_id = origin.request_id;
     let who: AuditPrincipal = NOBODY;
+    let sentAt = now();
     const onSent = ({ principal }: Session): void => {
+      sentAt = now();
       who = auditPrincipal(principal);
       audit({
         event: 'session_renewing',
@@ -201,9 +222,14 @@ export class Renewals {
         generation,
       });
     };
+    const onUnanswered = (): void => {
+      const since = new Date(sentAt).toISOString();
+      log('warn', 'renewal_unanswered', { session, request_id, since });
+    };
+    const isStopping = () => this.#isStopping;
+    const dependencies = { ...this.#options, isStopping, onSent, onUnanswered };
     try {
-      const isStopping = () => this.#isStopping;
-      const outcome = await renewSession({ ...this.#options, isStopping, onSent }, seen, handles);
+      const outcome = await renewSession(dependencies, seen, handles);
       if (outcome.kind === 'postponed') {
         this.#delay(id, outcome.retryAfterMs, outcome.cause !== undefined);
         if (outcome.cause !== undefined)
