@@ -58,7 +58,7 @@ class MovedTimer {
   constructor(callback: () => void, ms: number) {
     // What fires early does so inside of another event, whose context is none of its own.
     this.#callback = AsyncResource.bind(callback);
-    this.#ms = Math.max(1, Number(ms) || 1);
+    this.#ms = Math.max(1, ms || 1);
     this.#dueAt = now() + this.#ms;
     this.#real = this.#arm(this.#ms);
   }
@@ -125,10 +125,10 @@ function moveTimers(): void {
     new MovedTimer(() => callback(...args), ms);
   Object.defineProperties(set, Object.getOwnPropertyDescriptors(realSetTimeout));
   globalThis.setTimeout = set as unknown as typeof setTimeout;
-  globalThis.clearTimeout = ((timer: unknown) => {
+  globalThis.clearTimeout = (timer: unknown) => {
     if (timer instanceof MovedTimer) timer.close();
     else realClearTimeout(timer as NodeJS.Timeout);
-  }) as typeof clearTimeout;
+  };
   AbortSignal.timeout = (ms) => {
     const controller = new AbortController();
     const reason = new DOMException('The operation was aborted due to timeout', 'TimeoutError');

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createPatientFetch, NotSentError } from '../issuer/patient-fetch.ts';
+import { createPatientFetch } from '../issuer/patient-fetch.ts';
 import { describeFailure } from '../observe/log/log.ts';
 import type { RefreshedTokens } from '../session/renewal/renewal.ts';
 import { NOON } from '../testing/clock.ts';
@@ -421,23 +421,6 @@ describe('an IdP that cannot answer says nothing of the session', () => {
     const told = !refreshed.ok && refreshed.error.reason === 'unavailable' && refreshed.error.cause;
     expect(describeFailure(told)).toContain('SP_IDP_UNREACHABLE');
     expect(describeFailure(told)).not.toContain('refresh-token');
-  });
-
-  it.each([
-    ['the connection', new NotSentError('nothing was sent', { cause: new Error('refused') })],
-    ['the connection, as the library wraps it', new Error('x', { cause: new NotSentError('y') })],
-  ])('when there is not even %s: nothing was sent', async (_, cause) => {
-    const { network, refresh } = await setup();
-    network.set('/token', async () => Promise.reject(cause));
-    expect(await refresh()).toEqual(UNREACHABLE);
-  });
-
-  it('when no server listens: nothing was sent', async () => {
-    const { idp, refresh } = await setup();
-    await refresh();
-    idp.metadata = {};
-    await idp.goDown();
-    expect(await refresh()).toEqual(UNREACHABLE);
   });
 
   it('when the connection breaks halfway', async () => {

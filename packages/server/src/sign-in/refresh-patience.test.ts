@@ -3,7 +3,7 @@ import { createPatientFetch } from '../issuer/patient-fetch.ts';
 import { NOON } from '../testing/clock.ts';
 import { WEB_CLIENT } from '../testing/forge.ts';
 import { Timers } from '../testing/timers.ts';
-import { startTokenIdp } from '../testing/token-idp.ts';
+import { answerWith, startTokenIdp } from '../testing/token-idp.ts';
 import { createRelyingParty } from './openid-client-relying-party.ts';
 
 /** The relying party against an IdP over the wire; by which fetch each path was asked, and the times it set. */
@@ -74,3 +74,22 @@ it('a refresh that is listened to ends with the relying party, and its token may
   relyingParty.close();
   expect(await refreshed).toMatchObject({ ok: false, error: { reason: 'unavailable' } });
 });
+
+it('a refresh to which no server listens was not sent: its token is as good as it was', async () => {
+  const { idp, refresh } = await setup();
+  await refresh();
+  await idp.goDown();
+  expect(await refresh()).toMatchObject({ ok: false, error: { reason: 'unreachable' } });
+});
+
+it.each([
+  ['502', 502],
+  ['504', 504],
+])(
+  'a refresh that something in between answers with %s may have been carried out',
+  async (_, status) => {
+    const { idp, refresh } = await setup();
+    idp.answers.set('/token', answerWith(status, 'bad gateway', { 'content-type': 'text/html' }));
+    expect(await refresh()).toMatchObject({ ok: false, error: { reason: 'unavailable' } });
+  },
+);
