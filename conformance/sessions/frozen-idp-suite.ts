@@ -13,7 +13,6 @@ import { type DeploymentUnderTest, tell } from './deployment.ts';
 import { type RenewingDeployment, startRenewingDeployment } from './renewing-deployment.ts';
 
 const PEOPLE = 20;
-/** Shorter than a lease, so that its holder has its turn before the lease is over. */
 const STEP_SECONDS = 15;
 const WAKINGS: readonly Waking[] = ['carries out', 'answers twice', 'drops'];
 const CASES = [30, 90, 300].flatMap((seconds) =>

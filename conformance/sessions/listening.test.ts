@@ -18,7 +18,6 @@ import { tell } from './deployment.ts';
 import { ageLeases } from './local-leases.ts';
 
 const DUE_MS = 8 * 60_000;
-/** Shorter than a lease. */
 const STEP_MS = 15_000;
 const LEASE_MS = 20_000;
 const LISTENER = 0;
