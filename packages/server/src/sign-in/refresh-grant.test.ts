@@ -66,7 +66,6 @@ const unverified = (check: unknown, refreshToken = 'refresh-token-2') => ({
 });
 const REJECTED = { ok: false, error: { reason: 'rejected', cause: expect.any(Error) } };
 const UNAVAILABLE = { ok: false, error: { reason: 'unavailable', cause: expect.anything() } };
-const UNREACHABLE = { ok: false, error: { reason: 'unreachable', cause: expect.anything() } };
 
 describe('a refresh that the IdP grants', () => {
   it('gives the new tokens, the claims of the verified id_token over those of userinfo, and the access token’s life', async () => {
@@ -446,19 +445,6 @@ describe('an IdP that cannot answer says nothing of the session', () => {
     idp.answers.set('/token', answer);
     expect(await refresh()).toEqual(UNAVAILABLE);
     expect(pathsAsked().filter((path) => path === '/token')).toHaveLength(1);
-  });
-
-  it('when its metadata was never had: nothing is sent, and the next try fetches it', async () => {
-    const { idp, refresh, accepted, pathsAsked } = await setup();
-    idp.answers.set('/.well-known/openid-configuration', answerWith(503, 'busy'));
-    const refreshed = await refresh();
-    expect(refreshed).toEqual(UNREACHABLE);
-    const told = !refreshed.ok && refreshed.error.reason === 'unreachable' && refreshed.error.cause;
-    expect(describeFailure(told)).toContain('SP_IDP_UNREACHABLE');
-    expect(pathsAsked()).not.toContain('/token');
-    idp.answers.clear();
-    vi.setSystemTime(NOON + 1_000);
-    expect((await accepted()).tokens.refreshToken).toBe('refresh-token-2');
   });
 });
 

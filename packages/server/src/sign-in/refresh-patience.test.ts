@@ -1,5 +1,6 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { createPatientFetch } from '../issuer/patient-fetch.ts';
+import { describeFailure } from '../observe/log/log.ts';
 import { NOON } from '../testing/clock.ts';
 import { WEB_CLIENT } from '../testing/forge.ts';
 import { Timers } from '../testing/timers.ts';
@@ -32,7 +33,7 @@ async function setup() {
     fetch: watch('usual', fetch),
     patientFetch: watch('patient', createPatientFetch(timers.schedule)),
     schedule: timers.schedule,
-    now: () => NOON,
+    now: Date.now,
     onFailure: () => {},
     onReady: () => {},
   });
@@ -93,3 +94,16 @@ it.each([
     expect(await refresh()).toMatchObject({ ok: false, error: { reason: 'unavailable' } });
   },
 );
+
+it('a refresh at an IdP whose metadata was never had is not sent, and the next try fetches them', async () => {
+  const { idp, refresh } = await setup();
+  idp.answers.set('/.well-known/openid-configuration', answerWith(503, 'busy'));
+  const refreshed = await refresh();
+  expect(refreshed).toMatchObject({ ok: false, error: { reason: 'unreachable' } });
+  const told = !refreshed.ok && refreshed.error.reason === 'unreachable' && refreshed.error.cause;
+  expect(describeFailure(told)).toContain('SP_IDP_UNREACHABLE');
+  expect(idp.requests.map(({ path }) => path)).not.toContain('/token');
+  idp.answers.clear();
+  vi.setSystemTime(NOON + 1_000);
+  expect((await refresh()).ok).toBe(true);
+});
