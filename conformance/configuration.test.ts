@@ -34,6 +34,7 @@ async function check(environment: Readonly<Record<string, string>>, args: readon
     printed: JSON.parse(stdout) as {
       ok: boolean;
       config: Record<string, never>;
+      warnings: unknown[];
       acceptedAudiences: Record<string, string[]>;
       problems: { key: string; file: string; line?: number; found: string; expected: string }[];
     },
@@ -85,10 +86,31 @@ describe('Deployment variables', () => {
     },
   );
 
-  it('refuse an AUTH_CLIENT_ID that differs from INTERNAL_CLIENT_ID', async () => {
+  it('warn of an AUTH_CLIENT_ID that differs from INTERNAL_CLIENT_ID, with both names and values', async () => {
     const { code, printed } = await check({ ...COMPLETE, AUTH_CLIENT_ID: 'another' });
-    expect(code).toBe(1);
-    expect(JSON.stringify(printed.problems)).toContain('AUTH_CLIENT_ID');
+    expect(code).toBe(0);
+    expect(printed.warnings).toEqual([
+      expect.objectContaining({
+        key: 'secrets.admin.clientId',
+        variable: 'AUTH_CLIENT_ID',
+        found: '"another"',
+        expected: expect.stringMatching(
+          /"service-id".*INTERNAL_CLIENT_ID.*auth\.separateServiceApps/,
+        ),
+      }),
+    ]);
+    expect((await check(COMPLETE)).printed.warnings).toEqual([]);
+  });
+
+  it('say nothing of it where auth.separateServiceApps says that it is meant so', async () => {
+    const file = join(folder.path, 'separate.yaml');
+    writeFileSync(file, 'auth: { separateServiceApps: true }\n');
+    const environment = { ...COMPLETE, AUTH_CLIENT_ID: 'another' };
+    const { code, printed } = await check(environment, ['--config', file]);
+    expect(code).toBe(0);
+    expect(printed.warnings).toEqual([]);
+    expect(at(printed.config, 'secrets.admin.clientId')).toBe('another');
+    expect(at(printed.config, 'union.auth.clientId')).toBe('service-id');
   });
 });
 

@@ -48,6 +48,18 @@ describe('A bearer decides alone', () => {
   });
 });
 
+describe('A service app of its own per component', () => {
+  it('each of several service apps enters as itself', async () => {
+    for (const app of ['control-plane-app', 'data-plane-app']) {
+      const bearer = `Bearer ${await token({ sub: app, client_id: app })}`;
+      const answer = await me({ [BEARER_HEADER]: bearer });
+      expect([answer.status, answer.headers['x-user-subject']]).toEqual([200, app]);
+      const without = `Bearer ${await token({ sub: app, client_id: app, scope: 'other' })}`;
+      expect((await me({ [BEARER_HEADER]: without })).status).toBe(403);
+    }
+  });
+});
+
 describe('Two bearers are no bearer', () => {
   it('the same one in both headers is admitted', async () => {
     const bearer = `Bearer ${await token()}`;

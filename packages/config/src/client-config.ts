@@ -15,6 +15,7 @@ import {
   type SettingVariable,
 } from './resolve-settings.ts';
 import { findPlainHttp, listClientUrls, PLAIN_HTTP_KEY } from './rules/plain-http.ts';
+import { MEANT_SO } from './rules/service-app.ts';
 
 /** Sources of a client's configuration. */
 export interface ClientConfigSources extends ConfigSources {
@@ -57,10 +58,17 @@ const FOREIGN_BLOCKS: ReadonlySet<string> = new Set([
 export function readClientConfig(sources: ClientConfigSources): ClientConfig {
   const file = readConfigFile(sources.file ?? { path: '', text: '' }, FOREIGN_BLOCKS);
   const resolved = resolveSettings(sources, file, ({ key }) => sources.variables.get(key) ?? []);
-  const { admin, dangerouslyAllowPlainHttpTo, executions, union } = buildConfig(resolved.values);
+  const { admin, auth, dangerouslyAllowPlainHttpTo, executions, union } = buildConfig(
+    resolved.values,
+  );
   const { origins, unsound, placeOf, isGiven } = resolved;
   const problems = [...file.problems, ...resolved.problems];
-  const warnings: ConfigProblem[] = [];
+  const warnings: ConfigProblem[] = auth.separateServiceApps
+    ? []
+    : resolved.yielded.map((problem) => ({
+        ...problem,
+        expected: `${problem.expected}, ${MEANT_SO}`,
+      }));
   const plainHttp = unsound.has(PLAIN_HTTP_KEY)
     ? []
     : findPlainHttp(listClientUrls({ admin, executions, union }), dangerouslyAllowPlainHttpTo);

@@ -75,6 +75,8 @@ export interface AuthConfig {
   readonly httpAuthorizationHeader: string;
   /** As written; a token may have any of `listAudienceSpellings`. */
   readonly authorizedUris: readonly string[];
+  /** Whether control plane and data plane have a service app each. */
+  readonly separateServiceApps: boolean;
   readonly appAuth: {
     readonly authServerType: 'External';
     readonly externalAuthServer: {

@@ -76,11 +76,15 @@ describe('deployment variables', () => {
     ]);
   });
 
-  it('refuses an AUTH_CLIENT_ID that differs from INTERNAL_CLIENT_ID', () => {
-    expect(problemsOf({ env: { ...ENV, AUTH_CLIENT_ID: 'other' } })).toEqual([
-      'environment: secrets.admin.clientId (AUTH_CLIENT_ID): found "other", expected "service-app", the client ID of union.auth.clientId (AUTH_CLIENT_ID equals INTERNAL_CLIENT_ID)',
+  it('warns of an AUTH_CLIENT_ID that differs from INTERNAL_CLIENT_ID, unless they are said to be separate', () => {
+    const warningsOf = (id: string, text = '') =>
+      load({ env: { ...ENV, AUTH_CLIENT_ID: id }, text }).warnings.map(formatConfigProblem);
+    expect(warningsOf('other')).toEqual([
+      'environment: secrets.admin.clientId (AUTH_CLIENT_ID): found "other", expected "service-app" as in union.auth.clientId (AUTH_CLIENT_ID equals INTERNAL_CLIENT_ID), unless auth.separateServiceApps: true says that they are two service apps',
     ]);
-    expect(problemsOf({ env: { ...ENV, AUTH_CLIENT_ID: '' } })).toEqual([]);
+    expect(warningsOf('')).toEqual([]);
+    expect(warningsOf('other', 'auth: {separateServiceApps: true}\n')).toEqual([]);
+    expect(warningsOf('other', 'auth: {separateServiceApps: false}\n')).toHaveLength(1);
   });
 
   it('reports a wrong variable once though it feeds two keys', () => {

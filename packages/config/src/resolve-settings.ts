@@ -39,6 +39,8 @@ export interface ResolvedSettings {
   /** Whether the file or a flag gives anything within a block. */
   readonly isGiven: (block: string) => boolean;
   readonly problems: readonly ConfigProblem[];
+  /** Variables that yielded to one of another value. */
+  readonly yielded: readonly ConfigProblem[];
 }
 
 /** An environment variable, and how its text is read. */
@@ -46,6 +48,8 @@ export interface SettingVariable {
   readonly name: string;
   /** Brings its text into what the file would hold; the kind's own way when absent. */
   readonly fromText?: (text: string) => unknown;
+  /** It counts where none before it is set; another value than theirs is then a warning. */
+  readonly yields?: true;
 }
 
 /** Which variables give a setting, the most specific first. */
@@ -56,6 +60,7 @@ const ownVariable: VariablesOf = ({ setting }) =>
 
 interface GivenValue {
   readonly origin: Origin;
+  readonly isYielding?: boolean;
   readonly place: Place;
   readonly value: unknown;
   readonly lineOfPart: (path: ValuePath) => number | undefined;
@@ -65,8 +70,8 @@ interface GivenValue {
  * Resolves every setting: flag, then environment, then file, then default.
  *
  * A value that is overridden is checked all the same: it is wrong today and takes effect the day the
- * other source goes away. Two variables that give one setting different values are a problem: no
- * order between them would be right for everybody. Does not look at what values mean together.
+ * other source goes away. Two variables that give one setting different values are a problem, because no
+ * order between them would be right for everybody, unless one of them yields. Does not look at what values mean together.
  */
 export function resolveSettings(
   sources: ConfigSources,
@@ -78,6 +83,7 @@ export function resolveSettings(
   const unsound = new Set<string>();
   const winners = new Map<string, GivenValue>();
   const problems: ConfigProblem[] = [];
+  const yielded: ConfigProblem[] = [];
 
   for (const placed of SETTINGS) {
     const { key, setting } = placed;
@@ -86,7 +92,8 @@ export function resolveSettings(
     if (!file.isReadable || [...file.brokenBlocks].some((block) => isWithin(key, block)))
       unsound.add(key);
     const givens = listGiven(placed, sources, file, variablesOf(placed));
-    problems.push(...findConflicts(placed, givens));
+    for (const { isYielding, ...conflict } of findConflicts(placed, givens))
+      (isYielding ? yielded : problems).push(conflict);
     for (const [index, given] of givens.entries()) {
       const parsed = setting.kind.parse(given.value);
       if (!parsed.ok) problems.push(...parsed.error.map((reason) => toProblem(key, given, reason)));
@@ -111,6 +118,7 @@ export function resolveSettings(
     origins,
     unsound,
     problems,
+    yielded,
     isGiven: (block) =>
       [...file.entries.keys(), ...file.blockLines.keys(), ...flagged].some((key) =>
         isWithin(key, block),
@@ -139,11 +147,13 @@ function listGiven(
     const place = { file: 'flag', line: undefined };
     given.push({ origin: 'flag', place, value: fromText(flag), lineOfPart: noLine });
   }
-  for (const { name, fromText: read = fromText } of variables) {
+  for (const { name, fromText: read = fromText, yields } of variables) {
     const text = sources.env[name];
     if (text === undefined || text === '') continue;
     const place = { file: 'environment', line: undefined, variable: name };
-    given.push({ origin: 'env', place, value: read(text), lineOfPart: noLine });
+    const value = read(text);
+    const isYielding = yields === true;
+    given.push({ origin: 'env', place, value, lineOfPart: noLine, isYielding });
   }
   const entry = file.entries.get(key);
   if (entry !== undefined && sources.file !== undefined) {
@@ -156,16 +166,20 @@ function listGiven(
 function findConflicts(
   { key, setting: { kind } }: PlacedSetting,
   givens: readonly GivenValue[],
-): readonly ConfigProblem[] {
+): readonly (ConfigProblem & { readonly isYielding: boolean })[] {
   const [first, ...others] = givens.filter(({ origin }) => origin === 'env');
   if (first === undefined) return [];
+  const isWithheld = kind.isWithheld === true;
   return others
     .filter(({ value }) => JSON.stringify(value) !== JSON.stringify(first.value))
-    .map(({ place, value }) => ({
+    .map(({ place, value, isYielding = false }) => ({
       ...place,
       key,
-      found: describeFound(value, kind.isWithheld === true),
-      expected: `the same as in ${first.place.variable}, or one of the two alone`,
+      found: describeFound(value, isWithheld),
+      expected: isYielding
+        ? `${describeFound(first.value, isWithheld)} as in ${first.place.variable}, which wins`
+        : `the same as in ${first.place.variable}, or one of the two alone`,
+      isYielding,
     }));
 }
 

@@ -62,7 +62,10 @@ export function loadClientSettings(
     variables: listVariables(brand),
   });
   const problems: ConfigProblem[] = [...read.problems];
-  const warnings: ConfigProblem[] = [...read.warnings];
+  // Two names of one client are told of the block that is read.
+  const warnings: ConfigProblem[] = read.warnings.filter(
+    ({ key }) => !key.endsWith('.clientId') || key === `${block}.clientId`,
+  );
   const settings =
     block === 'admin'
       ? buildPersonOrApplication(read, env, brand, problems, warnings)

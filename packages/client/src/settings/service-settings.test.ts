@@ -55,10 +55,46 @@ executions:
     });
   });
 
-  it('with INTERNAL_CLIENT_ID and AUTH_CLIENT_ID that differ are told so', () => {
-    const env = { ...BASE, AUTH_CLIENT_ID: 'one', INTERNAL_CLIENT_ID: 'two' };
-    expect(problemsOf({ env, block: 'union.auth' })[0]).toContain(
-      'expected the same as in INTERNAL_CLIENT_ID',
+  const BLOCKS = ['admin', 'union.auth', 'executions.app.adminClient.connection'] as const;
+  const SERVICE = {
+    ...BASE,
+    AUTH_TOKEN_URL: 'https://idp.example.com/token',
+    CORE_CREDENTIALS_AUTH_MODE: 'basic',
+  };
+
+  it.each(BLOCKS)(
+    '%s: INTERNAL_CLIENT_ID wins over AUTH_CLIENT_ID, with a warning where they differ',
+    (block) => {
+      const env = { ...SERVICE, AUTH_CLIENT_ID: 'one', INTERNAL_CLIENT_ID: 'two' };
+      const { settings, warnings } = load({ env, block });
+      expect(settings.clientId).toBe('two');
+      expect(warnings.map(formatConfigProblem)).toEqual([
+        `environment: ${block}.clientId (AUTH_CLIENT_ID): found "one", expected "two" as in INTERNAL_CLIENT_ID, which wins, unless auth.separateServiceApps: true says that they are two service apps`,
+      ]);
+      const same = load({ env: { ...env, AUTH_CLIENT_ID: 'two' }, block });
+      expect(same.warnings).toEqual([]);
+      const separate = load({ env, block, text: 'auth: {separateServiceApps: true}\n' });
+      expect([separate.settings.clientId, separate.warnings]).toEqual(['two', []]);
+    },
+  );
+
+  it.each(BLOCKS)(
+    '%s: AUTH_CLIENT_ID alone names the service app, as on the data plane',
+    (block) => {
+      const { settings, warnings } = load({ env: { ...SERVICE, AUTH_CLIENT_ID: 'one' }, block });
+      expect(settings.clientId).toBe('one');
+      expect(warnings).toEqual([]);
+      expect(problemsOf({ env: SERVICE, block })).toEqual([
+        expect.stringContaining(`${block}.clientId`),
+      ]);
+    },
+  );
+
+  it('an application that is named for one client wins over AUTH_CLIENT_ID, and may not contradict INTERNAL_CLIENT_ID', () => {
+    const env = { ...SERVICE, CORE_CREDENTIALS_CLIENT_ID: 'automation' };
+    expect(load({ env: { ...env, AUTH_CLIENT_ID: 'one' } }).settings.clientId).toBe('automation');
+    expect(problemsOf({ env: { ...env, INTERNAL_CLIENT_ID: 'one' } })[0]).toContain(
+      'expected the same as in CORE_CREDENTIALS_CLIENT_ID',
     );
   });
 

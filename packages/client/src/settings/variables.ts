@@ -90,13 +90,19 @@ const BOOLEAN_KEYS: ReadonlySet<string> = new Set([
   'admin.disableKeyring',
 ]);
 
+/**
+ * The service app's client ID on the data plane. A process that has `INTERNAL_CLIENT_ID`, too, is of the
+ * control plane, so this one yields: to that, and to whatever else is named for one client.
+ */
+const DATA_PLANE_CLIENT_ID = 'AUTH_CLIENT_ID';
+
 /** Variables of the deployment (requirement, "Deployment variables") that services read. */
 const DEPLOYMENT_VARIABLES: Readonly<Record<string, readonly string[]>> = {
   dangerouslyAllowPlainHttpTo: ['SALLYPORT_DANGEROUSLY_ALLOW_PLAIN_HTTP_TO'],
-  'admin.clientId': ['INTERNAL_CLIENT_ID'],
-  'union.auth.clientId': ['INTERNAL_CLIENT_ID', 'AUTH_CLIENT_ID'],
+  'admin.clientId': ['INTERNAL_CLIENT_ID', DATA_PLANE_CLIENT_ID],
+  'union.auth.clientId': ['INTERNAL_CLIENT_ID', DATA_PLANE_CLIENT_ID],
   'union.auth.tokenUrl': ['AUTH_TOKEN_URL'],
-  'executions.app.adminClient.connection.clientId': ['INTERNAL_CLIENT_ID', 'AUTH_CLIENT_ID'],
+  'executions.app.adminClient.connection.clientId': ['INTERNAL_CLIENT_ID', DATA_PLANE_CLIENT_ID],
   'executions.app.adminClient.connection.tokenUrl': ['AUTH_TOKEN_URL'],
 };
 
@@ -129,7 +135,8 @@ export function listVariables(brand: string): ReadonlyMap<string, readonly Setti
     }
   }
   for (const [key, names] of Object.entries(DEPLOYMENT_VARIABLES))
-    for (const name of names) add(key, { name });
+    for (const name of names)
+      add(key, name === DATA_PLANE_CLIENT_ID ? { name, yields: true } : { name });
   return byKey;
 }
 

@@ -287,8 +287,9 @@ describe('requirement, "Errors": internal services', () => {
       judge({ ...file, union: { auth: { clientId: 'b' } } }, { INTERNAL_CLIENT_ID: '' }),
     ).toEqual([]);
     expect(judge(file)).toEqual([
-      'c:3: secrets.admin.clientId: found "b", expected "service", the client ID of union.auth.clientId (AUTH_CLIENT_ID equals INTERNAL_CLIENT_ID)',
+      'warning c:3: secrets.admin.clientId: found "b", expected "service" as in union.auth.clientId (AUTH_CLIENT_ID equals INTERNAL_CLIENT_ID), unless auth.separateServiceApps: true says that they are two service apps',
     ]);
+    expect(judge({ ...file, auth: { separateServiceApps: true } })).toEqual([]);
   });
 
   it('what is switched off gives a warning that names the failure to come', () => {

@@ -10,19 +10,27 @@ import type { Rule } from './rule.ts';
 const DATA_PLANE = 'secrets.admin.clientId';
 const CONTROL_PLANE = 'union.auth.clientId';
 
-/** Requirement, "Errors": operator or propeller cannot authenticate when the two differ. */
+/** Completes what is expected of two client ids that differ. */
+export const MEANT_SO = 'unless auth.separateServiceApps: true says that they are two service apps';
+
+/**
+ * Requirement, "Errors": operator or propeller cannot authenticate when the two differ; and "IdP
+ * applications": a service app for each component is allowed, so that it is a warning.
+ */
 export const SAME_CLIENT_RULE: Rule = {
-  keys: [DATA_PLANE, CONTROL_PLANE],
+  keys: [DATA_PLANE, CONTROL_PLANE, 'auth.separateServiceApps'],
   check: ({ config }) => {
     const dataPlane = config.secrets.admin.clientId;
     const controlPlane = config.union.auth.clientId;
-    return dataPlane === '' || controlPlane === '' || dataPlane === controlPlane
+    const isOne = dataPlane === '' || controlPlane === '' || dataPlane === controlPlane;
+    return isOne || config.auth.separateServiceApps
       ? []
       : [
           {
             key: DATA_PLANE,
             found: describeFound(dataPlane),
-            expected: `${describeFound(controlPlane)}, the client ID of ${CONTROL_PLANE} (AUTH_CLIENT_ID equals INTERNAL_CLIENT_ID)`,
+            expected: `${describeFound(controlPlane)} as in ${CONTROL_PLANE} (AUTH_CLIENT_ID equals INTERNAL_CLIENT_ID), ${MEANT_SO}`,
+            isWarning: true,
           },
         ];
   },

@@ -6,7 +6,7 @@
 
 import { DEFAULT_AUTHORIZATION_HEADER } from '@sallyport/protocol';
 import type { AuthConfig, ClientAuthenticationMethod, PushedAuthorization } from '../config.ts';
-import { enumKind, listKind } from '../kinds/kind.ts';
+import { booleanKind, enumKind, listKind } from '../kinds/kind.ts';
 import { bearerHeaderKind, domainKind, queryParameterKind } from '../kinds/name.ts';
 import {
   clientIdKind,
@@ -40,6 +40,12 @@ export const AUTH_SCHEMA: SchemaOf<AuthConfig> = {
     fallback: [],
     meaning:
       "The admin service's in-cluster addresses: accepted as audiences of bearer tokens beside `publicUrl`. An `aud` is compared character by character, with the port 80 (http) or 443 (https) and the final `/` of an empty path written or left out; `serve --check` prints the spellings. These are not redirect targets, see `redirectOrigins`.",
+  },
+  separateServiceApps: {
+    kind: booleanKind,
+    fallback: false,
+    meaning:
+      'Says that control plane and data plane have a service app each: then nothing warns of an `AUTH_CLIENT_ID` that differs from `INTERNAL_CLIENT_ID`.',
   },
   appAuth: {
     authServerType: {

@@ -130,7 +130,7 @@ export const CLIENTS_SCHEMA: SchemaOf<
         required: 'with-block',
         variable: 'AUTH_CLIENT_ID',
         meaning:
-          'Client ID of the service app on the data plane; equals `union.auth.clientId` of the control plane.',
+          'Client ID of the service app on the data plane; equals `union.auth.clientId` of the control plane, unless `auth.separateServiceApps` is true.',
       },
       clientSecret: {
         kind: secretKind,
