@@ -101,6 +101,22 @@ describe('web application', () => {
     expect(body['error']).toBe(grant === '' ? 'invalid_request' : 'unsupported_grant_type');
   });
 
+  it('is registered for the one grant of its row, and refreshes by the scope offline_access alone', async () => {
+    expect(running.idp.spec.web.grantTypes).toEqual(['authorization_code']);
+    const tokensFor = async (scope: string) => {
+      const { callback } = await signIn(running, authorizeUrl(running, { scope }));
+      return (await requestToken(running, exchangeOf(callback), web)).body;
+    };
+    const refresh = (token: unknown) =>
+      requestToken(running, { grant_type: 'refresh_token', refresh_token: String(token) }, web);
+    const { refresh_token: token } = await tokensFor('openid profile offline_access');
+    expect((await refresh(token)).status).toBe(200);
+    const without = await tokensFor('openid profile');
+    expect(without).not.toHaveProperty('refresh_token');
+    for (const other of [without['access_token'], without['id_token'], 'made-up'])
+      expect(await refresh(other)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
+  });
+
   it('refuses to start the device flow', async () => {
     const { status, body } = await post(running, '/idp/device/code', { scope: 'all' }, web);
     expect(status).toBe(400);

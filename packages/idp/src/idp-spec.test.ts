@@ -10,7 +10,7 @@ describe('createIdpSpec', () => {
     expect(
       [web, native, service].map(({ clientId, grantTypes }) => [clientId, grantTypes]),
     ).toEqual([
-      ['w', ['authorization_code', 'refresh_token']],
+      ['w', ['authorization_code']],
       ['n', ['authorization_code', 'urn:ietf:params:oauth:grant-type:device_code']],
       ['s', ['client_credentials']],
     ]);

@@ -9,10 +9,12 @@
 
 import { PATHS, SallyportError } from '@sallyport/protocol';
 
-/** RFC 6749 and RFC 8628 grant types that an application may be registered for. */
+/**
+ * RFC 6749 and RFC 8628 grant types that an application may be registered for. Refresh tokens are no
+ * grant of their own here: they follow from the scope `offline_access` (OpenID Connect Core 1.0 section 11).
+ */
 export type GrantType =
   | 'authorization_code'
-  | 'refresh_token'
   | 'client_credentials'
   | 'urn:ietf:params:oauth:grant-type:device_code';
 
@@ -53,8 +55,8 @@ export interface IdpSpec {
 /** What a deployment may ask for beyond the requirement's table. */
 export interface IdpSpecOptions {
   /**
-   * Registers the native application for refresh tokens as well: the grant `refresh_token` and the
-   * scope `offline_access`. The requirement's row does not name them, so they are off by default.
+   * Registers the native application for refresh tokens as well: for the scope `offline_access`. The
+   * requirement's row does not name it, so it is off by default.
    */
   readonly nativeRefreshTokens?: boolean;
   /**
@@ -114,8 +116,7 @@ export function createIdpSpec(
       role: 'web',
       clientId: clientIds.web,
       name: 'Sallyport console',
-      // `refresh_token` follows from the scope `offline_access`, which the sign-in asks for.
-      grantTypes: ['authorization_code', 'refresh_token'],
+      grantTypes: ['authorization_code'],
       redirectUris: [`${publicUrl}/callback`],
       postLogoutRedirectUris: [`${publicUrl}/logout`],
       backchannelLogoutUri: publicUrl + PATHS.backchannelLogout,
@@ -130,7 +131,7 @@ export function createIdpSpec(
       role: 'native',
       clientId: clientIds.native,
       name: 'Sallyport command line',
-      grantTypes: nativeRefreshTokens ? [...NATIVE_GRANTS, 'refresh_token'] : NATIVE_GRANTS,
+      grantTypes: NATIVE_GRANTS,
       redirectUris: [NATIVE_REDIRECT_URI],
       postLogoutRedirectUris: [],
       tokenEndpointAuthMethod: 'none',

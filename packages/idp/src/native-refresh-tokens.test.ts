@@ -109,10 +109,7 @@ describe('nativeRefreshTokens', () => {
     const plain = await startIdp();
     try {
       const { spec } = running.idp;
-      expect(spec.native.grantTypes).toEqual([
-        ...plain.idp.spec.native.grantTypes,
-        'refresh_token',
-      ]);
+      expect(spec.native.grantTypes).toEqual(plain.idp.spec.native.grantTypes);
       expect(spec.native.scopes).toContain('offline_access');
       expect(plain.idp.spec.native.scopes).not.toContain('offline_access');
       expect([spec.web, spec.service]).toEqual([plain.idp.spec.web, plain.idp.spec.service]);

@@ -20,6 +20,9 @@ declare module 'oidc-provider/lib/provider.js' {
     readonly backchannelLogoutUri?: string;
     /** Tells the application; rejects when that fails. */
     backchannelLogout(subject: string, sid: string | undefined): Promise<void>;
+    readonly grantTypes: readonly string[];
+    /** Scopes it is registered for, separated by blanks. */
+    readonly scope?: string;
     grantTypeAllowed(grantType: string): boolean;
   }
 
@@ -114,6 +117,7 @@ declare module 'oidc-provider/lib/provider.js' {
       readonly prototype: {
         redirectUriAllowed(this: Client, uri: string): boolean;
         postLogoutRedirectUriAllowed(this: Client, uri: string): boolean;
+        grantTypeAllowed(this: Client, grantType: string): boolean;
       };
     };
     readonly Grant: {

@@ -1,5 +1,5 @@
 /**
- * The provider of `oidc-provider`, configured and stricter in two places.
+ * The provider of `oidc-provider`, configured, stricter in two places and, by scope, wider in one.
  *
  * @module
  */
@@ -23,6 +23,8 @@ export function createProvider(issuer: string, inputs: ProviderInputs): Provider
   // The requirement registers one port, and clients listen on that one: compare byte for byte.
   prototype.redirectUriAllowed = isRegisteredRedirectUri;
   prototype.postLogoutRedirectUriAllowed = isRegisteredPostLogoutRedirectUri;
+  // The library wants `refresh_token` registered as a grant; the requirement's rows do not name it.
+  prototype.grantTypeAllowed = isGrantTypeAllowed;
 
   provider.use(leaveForm);
   provider.use(addPollInterval);
@@ -36,4 +38,11 @@ function isRegisteredRedirectUri(this: Client, uri: string): boolean {
 
 function isRegisteredPostLogoutRedirectUri(this: Client, uri: string): boolean {
   return this.postLogoutRedirectUris?.includes(uri) === true;
+}
+
+/** Refreshing is allowed by the scope `offline_access` alone, every other grant by its registration. */
+function isGrantTypeAllowed(this: Client, grantType: string): boolean {
+  return grantType === 'refresh_token'
+    ? this.scope?.split(' ').includes('offline_access') === true
+    : this.grantTypes.includes(grantType);
 }
