@@ -46,6 +46,7 @@ describe('buildUpstreamHeaders', () => {
     'Host',
     'Expect',
     'X-Request-Id',
+    'X_Request_Id',
     'X-User-Subject',
     'X_User_Subject',
     'X-USER-Claim-Groups',

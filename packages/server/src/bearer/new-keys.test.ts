@@ -6,6 +6,7 @@ const KEY = createSigningKey('RS256', 'rsa');
 const EC_KEY = createSigningKey('ES256', 'ec');
 const FOREIGN = createSigningKey('RS256', 'rsa');
 const PUBLISHED = [KEY.jwk, EC_KEY.jwk];
+const DAY_SECONDS = 86_400;
 const NOT_ACCEPTED = {
   outcome: 'refused',
   reason: 'bearer_not_accepted',
@@ -16,6 +17,18 @@ type Claims = Readonly<Record<string, unknown>>;
 const honest = (claims: Claims = {}, header: Claims = {}) =>
   forgeToken(KEY, { ...HONEST_CLAIMS, ...claims }, header);
 const setup = () => createBearerUnderTest(PUBLISHED);
+
+describe('the last good keys of an issuer that is gone', () => {
+  it('count for a day, and after it nothing can be decided', async () => {
+    const { ask, issuers, timers } = await setup();
+    issuers.isDown = true;
+    const lasting = honest({ exp: Number(HONEST_CLAIMS['exp']) + 2 * DAY_SECONDS });
+    await timers.advance((DAY_SECONDS - 60) * 1_000);
+    expect(await ask(lasting)).toMatchObject({ outcome: 'admitted' });
+    await timers.advance(120_000);
+    expect(await ask(lasting)).toMatchObject({ outcome: 'undecided' });
+  });
+});
 
 describe('tokens with made-up key ids', () => {
   const made = (number: number, at: number) => honest({}, { kid: `unknown-${number}-${at}` });

@@ -67,6 +67,7 @@ describe('an entry', () => {
 
   it.each([
     ['RSA of 1,024 bits', { ...small.export({ format: 'jwk' }), kid: 'k' }],
+    ['RSA of 8,200 bits', { ...RSA.jwk, n: Buffer.alloc(1_025, 0xff).toString('base64url') }],
     ['RSA with exponent 1', { ...RSA.jwk, e: 'AQ' }],
     ['RSA with exponent 0', { ...RSA.jwk, e: 'AA' }],
     ['RSA with an even exponent', { ...RSA.jwk, e: 'AQAA' }],

@@ -193,7 +193,7 @@ describe('ambiguous credentials', () => {
         ['authorization', 'Bearer a'],
       ],
     ],
-  ] as const)('%s', (_, pairs) => {
+  ] as const)('is refused as ambiguous: %s', (_, pairs) => {
     expect(read(pairs)).toEqual({ kind: 'ambiguous' });
   });
 
