@@ -14,10 +14,8 @@ const source = new URL('../src/main.ts', import.meta.url);
 const isCheckout = process.getBuiltinModule('node:fs').existsSync(source);
 const SOURCE_CONDITION = '--conditions=source';
 
-if (process.argv[2] === 'serve') {
-  expectSignals();
-  beSmall();
-}
+if (process.argv[2] === 'serve') expectSignals();
+if (['serve', 'up'].includes(process.argv[2])) beSmall();
 
 const [{ enableCompileCache }, fs, { homedir }, { isAbsolute, join }] = await Promise.all([
   import('node:module'),

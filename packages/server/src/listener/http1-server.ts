@@ -41,6 +41,9 @@ export interface Http1Limits {
   readonly stallMs: number;
 }
 
+/** Connections whose client waits with more, each with up to some 200 kB of it; further ones are closed. */
+const HOLDING_MAX = 512;
+const holding = new Set<Pipeline>();
 const pipelines = new WeakMap<Socket, Pipeline>();
 
 /**
@@ -109,6 +112,8 @@ class Pipeline {
   #current: ServerResponse | undefined;
   #isStopped = false;
   #isHeld = false;
+  #wasHeld = false;
+  #isReleased = false;
 
   constructor(socket: Socket, parser: Parser) {
     this.#socket = socket;
@@ -153,16 +158,34 @@ class Pipeline {
     this.#parser.resume();
     this.#parser.execute(rawPacket.subarray(0, 0));
     socket.pause();
+    if (!holding.has(this) && holding.size >= HOLDING_MAX) {
+      socket.destroy();
+      return;
+    }
+    holding.add(this);
     if (rest.length > 0) socket.unshift(rest);
+    // Node lets a connection go on with each answer.
+    if (!this.#wasHeld) {
+      socket.on('resume', () => this.#isHeld && socket.pause());
+      socket.once('close', () => holding.delete(this));
+    }
+    this.#wasHeld = true;
     this.#isHeld = true;
     if (this.#open <= PIPELINED_MAX / 2) this.#release();
   }
 
+  /** In another turn of the event loop: what is here already must not keep others from theirs. */
   #release(): void {
-    this.#isHeld = false;
-    // Node has reasons of its own to wait, and then goes on by itself.
-    const { _paused: isPausedByNode } = this.#socket as { _paused?: boolean };
-    if (isPausedByNode !== true) this.#socket.resume();
+    if (this.#isReleased) return;
+    this.#isReleased = true;
+    setImmediate(() => {
+      this.#isReleased = false;
+      this.#isHeld = false;
+      holding.delete(this);
+      // Node has reasons of its own to wait, and then goes on by itself.
+      const { _paused: isPausedByNode } = this.#socket as { _paused?: boolean };
+      if (isPausedByNode !== true) this.#socket.resume();
+    });
   }
 }
 

@@ -5,6 +5,7 @@
  */
 
 import { createServer, type Socket } from 'node:net';
+import { CONNECTIONS_MAX, makeRoom } from './crowded-port.ts';
 import { type ListenKeys, listenFailure } from './listen-failure.ts';
 
 /** What a connection speaks. */
@@ -16,6 +17,8 @@ export interface OnePortOptions {
   readonly accept: (socket: Socket, protocol: WireProtocol) => void;
   /** Milliseconds a connection may take to show its protocol. */
   readonly firstBytesMs: number;
+  /** Connections at once; when there are more, the one that is missed least is closed. */
+  readonly connectionsMax?: number;
 }
 
 /** A port that sorts connections. */
@@ -64,7 +67,11 @@ export function tellProtocol(bytes: Buffer): WireProtocol | undefined {
 }
 
 /** Creates the port. It does not listen yet. */
-export function createOnePort({ accept, firstBytesMs }: OnePortOptions): OnePort {
+export function createOnePort({
+  accept,
+  firstBytesMs,
+  connectionsMax = CONNECTIONS_MAX,
+}: OnePortOptions): OnePort {
   const sockets = new Set<Socket>();
   const undecided = new Set<Socket>();
   const whenAllClosed: (() => void)[] = [];
@@ -116,6 +123,7 @@ export function createOnePort({ accept, firstBytesMs }: OnePortOptions): OnePort
     socket.once('end', giveUp);
     let held: Buffer[] = [];
     socket.on('data', look);
+    if (sockets.size > connectionsMax) makeRoom(sockets, undecided);
 
     function look(bytes: Buffer): void {
       held.push(bytes);
