@@ -293,6 +293,26 @@ describe('Back-channel logout, while something is down,', () => {
     expect(await askMe(service, browser)).toBe(401);
   });
 
+  it('2.8: carries it out once the store can be written again, also when the IdP does not send it a second time', async () => {
+    service = await startService();
+    const [one, other] = [somebody(), somebody()];
+    const browser = await signInAs(service, one.sub, one.sid);
+    const standing = await signInAs(service, other.sub, other.sid);
+    const token = await forgeLogoutToken(service.idp, { claims: one });
+    const lock = new DatabaseSync(join(service.state, 'sessions.sqlite'));
+    lock.exec('BEGIN IMMEDIATE');
+    try {
+      expectFailed(await sendLogoutToken(service.url, token));
+    } finally {
+      lock.exec('ROLLBACK');
+      lock.close();
+    }
+    await expect.poll(() => askMe(service, browser), { timeout: 10_000 }).toBe(401);
+    expect(await askMe(service, standing)).toBe(200);
+    expectDone(await sendLogoutToken(service.url, token));
+    expectInvalid(await sendLogoutToken(service.url, token));
+  });
+
   it('goes on with the keys it has while the IdP is down, and a forgery is still refused', async () => {
     service = await startService();
     const { sub, sid } = somebody();

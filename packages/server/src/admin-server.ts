@@ -46,6 +46,7 @@ import { startSweeping } from './session/sweep.ts';
 import { Attempts } from './sign-in/attempt.ts';
 import { createClientAddress } from './sign-in/client-address.ts';
 import type { ClientKeys } from './sign-in/client-keys.ts';
+import { createKeptLogouts } from './sign-in/kept-logouts.ts';
 import { createRateLimit, type RateLimit } from './sign-in/rate-limit.ts';
 import type { RelyingParty } from './sign-in/relying-party.ts';
 import { type AccessRules, selectAccessClaims } from './verdict/access.ts';
@@ -274,6 +275,7 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
     askStore: () => store.endReason(NO_SESSION),
   });
   if (options.readiness === undefined) readiness.follow(waitingFor);
+  const keptLogouts = createKeptLogouts({ schedule, now, log });
   const router = createRouter({
     signIn: {
       redirects: {
@@ -288,6 +290,7 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
       ring,
       attempts: new Attempts({ ring, cookies, now }),
       relyingParty,
+      keptLogouts,
       access,
       claimHeaders,
       idpQueryParameter: options.idpQueryParameter,
@@ -376,6 +379,7 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
     },
     async close() {
       sweeping.stop();
+      keptLogouts.close();
       renewals.stop();
       const { promise: timeUp, resolve } = Promise.withResolvers<void>();
       const cancel = schedule(SETTLE_MS, resolve);

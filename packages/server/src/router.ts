@@ -25,6 +25,7 @@ import { createCallback } from './sign-in/callback.ts';
 import { addressBlock, type ClientAddress } from './sign-in/client-address.ts';
 import { type ClientKeys, createClientKeysEndpoint } from './sign-in/client-keys.ts';
 import { isCounted } from './sign-in/counted-request.ts';
+import type { KeptLogouts } from './sign-in/kept-logouts.ts';
 import { createLogin } from './sign-in/login.ts';
 import { createLogout } from './sign-in/logout.ts';
 import type { RateLimit } from './sign-in/rate-limit.ts';
@@ -36,7 +37,7 @@ import type { Check } from './verdict/check.ts';
 /** What the routes are made from. */
 export interface RouterOptions {
   /** Absent when `useAuth` is false: none of the sign-in routes exists then. */
-  readonly signIn: SignInDependencies | undefined;
+  readonly signIn: (SignInDependencies & { readonly keptLogouts: KeptLogouts }) | undefined;
   /** The check as `/auth/session` asks it; by default the sign-in's own. */
   readonly checkStatus?: Check | undefined;
   /** The web app's keys; absent where it proves itself by a secret. */
@@ -103,6 +104,7 @@ export function createRouter(options: RouterOptions): HttpHandler {
       log,
       audit: signIn.audit,
       sessions: principalSessions,
+      keptLogouts: signIn.keptLogouts,
     });
     app.all(PATHS.backchannelLogout, (context) =>
       backchannelLogout({ ...toSignInRequest(context), body: context.env.incoming }),

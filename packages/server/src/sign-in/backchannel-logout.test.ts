@@ -1,10 +1,13 @@
 import { Readable } from 'node:stream';
+import { setImmediate as settled } from 'node:timers/promises';
 import { accept, refuse, SallyportError } from '@sallyport/protocol';
 import { describe, expect, it } from 'vitest';
 import type { AuditEvent } from '../observe/audit/audit.ts';
 import type { EndedAtIdp } from '../session/principal-sessions.ts';
 import { Clock, NOON } from '../testing/clock.ts';
+import { Timers } from '../testing/timers.ts';
 import { type BackchannelLogoutOptions, createBackchannelLogout } from './backchannel-logout.ts';
+import { createKeptLogouts } from './kept-logouts.ts';
 import type { LogoutToken } from './logout-token.ts';
 import { createRateLimit } from './rate-limit.ts';
 
@@ -56,7 +59,12 @@ function setup(overrides: Partial<BackchannelLogoutOptions> = {}) {
     turnsFail: false,
     held: undefined as Promise<void> | undefined,
   };
+  const timers = new Timers();
+  const logged = (level: string, event: string, fields: object = {}) =>
+    log.push(`${level} ${event} ${JSON.stringify(fields)}`);
+  const keptLogouts = createKeptLogouts({ schedule: timers.schedule, now: clock.now, log: logged });
   const endpoint = createBackchannelLogout({
+    keptLogouts,
     relyingParty: {
       async verifyLogoutToken(token) {
         verified.push(token);
@@ -95,7 +103,7 @@ function setup(overrides: Partial<BackchannelLogoutOptions> = {}) {
     },
     countsAddresses: true,
     rateLimit: createRateLimit(3, clock.now),
-    log: (level, event, fields) => log.push(`${level} ${event} ${JSON.stringify(fields)}`),
+    log: logged,
     audit: (event) => audited.push(event),
     ...overrides,
   });
@@ -111,7 +119,7 @@ function setup(overrides: Partial<BackchannelLogoutOptions> = {}) {
       requestId: 'request-0001',
       body: typeof body === 'string' ? Readable.from([Buffer.from(body)]) : body,
     });
-  return { clock, log, audited, steps, claimed, ended, verified, state, send };
+  return { timers, keptLogouts, clock, log, audited, steps, claimed, ended, verified, state, send };
 }
 
 async function expectRefused(response: Response, body: unknown): Promise<void> {
@@ -228,6 +236,63 @@ describe('POST /auth/backchannel-logout', () => {
       expect(ended).toHaveLength(1);
     },
   );
+
+  it.each(['turnsFail', 'endsFail', 'claimsFail'] as const)(
+    'carries out what the store could not take (%s) once it can, without the sender, who is told so if it asks again',
+    async (failure) => {
+      const { send, state, timers, ended, audited, steps } = setup();
+      state[failure] = true;
+      expect((await send('logout_token=good')).status).toBe(400);
+      timers.fire(1_000);
+      await settled();
+      expect(audited.some(({ event }) => event === 'backchannel_logout')).toBe(false);
+      state[failure] = false;
+      ended.length = 0;
+      timers.fire(1_000);
+      await settled();
+      expect(ended).toHaveLength(1);
+      expect(steps.at(-1)).toBe('claim');
+      expect(audited.at(-1)).toMatchObject({ event: 'backchannel_logout', ...ORIGIN });
+      expect(timers.waiting).toEqual([]);
+      // Another token of that jti is a replay, and so is this one when it comes a third time.
+      await expectRefused(await send('logout_token=twin'), INVALID_TOKEN);
+      expect((await send('logout_token=good')).status).toBe(200);
+      await expectRefused(await send('logout_token=good'), INVALID_TOKEN);
+      expect(ended).toHaveLength(1);
+    },
+  );
+
+  it('keeps nothing that was not verified, and no more of what the sender brought in the meantime', async () => {
+    const { send, state, timers, ended } = setup();
+    state.endsFail = true;
+    await send('logout_token=bad');
+    expect(timers.waiting).toEqual([]);
+    await send('logout_token=good');
+    await send('logout_token=good');
+    expect(timers.waiting).toEqual([1_000]);
+    state.endsFail = false;
+    expect((await send('logout_token=good')).status).toBe(200);
+    timers.fire(1_000);
+    await settled();
+    expect(ended).toHaveLength(1);
+  });
+
+  it('says in the log what it could not keep until the end', async () => {
+    const { send, state, keptLogouts, timers, log, clock } = setup();
+    state.endsFail = true;
+    await send('logout_token=good');
+    expect(log.at(-1)).toContain('"kept":true');
+    clock.advance(3_600_000);
+    timers.fire(1_000);
+    await settled();
+    expect(log.at(-1)).toBe('error backchannel_logouts_lost {"count":1}');
+    await send('logout_token=good');
+    keptLogouts.close();
+    expect(log.at(-1)).toBe('error backchannel_logouts_lost {"count":1}');
+    expect(timers.waiting).toEqual([]);
+    await send('logout_token=good');
+    expect(log.at(-1)).toContain('"kept":false');
+  });
 
   it('section 2.8: a logout is 400 that may be tried again while keys or metadata cannot be read', async () => {
     const { send, ended, claimed, log } = setup({

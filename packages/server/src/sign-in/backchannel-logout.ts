@@ -10,8 +10,9 @@ import { type Audit, NOBODY } from '../observe/audit/audit.ts';
 import { auditOrigin } from '../observe/audit/audit-origin.ts';
 import { describeFailure, type Log } from '../observe/log/log.ts';
 import type { PrincipalSessions } from '../session/principal-sessions.ts';
-import type { SessionStore } from '../session/session-store.ts';
+import type { SessionStore, Turn } from '../session/session-store.ts';
 import { addressBlock } from './client-address.ts';
+import type { KeptLogouts } from './kept-logouts.ts';
 import type { LogoutToken } from './logout-token.ts';
 import type { RateLimit } from './rate-limit.ts';
 import type { RelyingParty } from './relying-party.ts';
@@ -23,6 +24,7 @@ export interface BackchannelLogoutOptions {
   readonly relyingParty: Pick<RelyingParty, 'verifyLogoutToken'>;
   readonly sessions: Pick<PrincipalSessions, 'endAtIdp'>;
   readonly store: Pick<SessionStore, 'takeTurn' | 'claimOnce'>;
+  readonly keptLogouts: Pick<KeptLogouts, 'keep' | 'takeDone'>;
   /** Whether a client address means anything: without trusted proxies everybody may share one. */
   readonly countsAddresses: boolean;
   readonly rateLimit: RateLimit;
@@ -51,7 +53,8 @@ const TURN_MS = 30_000;
  *
  * @returns 200 without a body once the end is durable, also when there was nothing to end. 400 with a
  *   JSON error (RFC 6749 section 5.2) for a request that is not valid, and for a logout that failed: the
- *   specification has no other status for it, so `Retry-After` tells it apart. The sender is never told
+ *   specification has no other status for it, so `Retry-After` tells it apart. A logout that the store could
+ *   not take is kept as well, and carried out once the store is back. The sender is never told
  *   which check a token did not pass; the log is.
  *
  * @see [OIDC Back-Channel Logout 1.0 section 2.5](https://openid.net/specs/openid-connect-backchannel-1_0.html#BCRequest)
@@ -60,7 +63,8 @@ const TURN_MS = 30_000;
 export function createBackchannelLogout(
   options: BackchannelLogoutOptions,
 ): (request: BackchannelRequest) => Promise<Response> {
-  const { relyingParty, sessions, store, countsAddresses, rateLimit, log, audit } = options;
+  const { relyingParty, sessions, store, keptLogouts, countsAddresses, rateLimit, log, audit } =
+    options;
 
   return async function backchannelLogout(request) {
     if (request.method !== 'POST') return refuseMethod('POST');
@@ -80,9 +84,12 @@ export function createBackchannelLogout(
 
     const verified = await relyingParty.verifyLogoutToken(token);
     if (verified.ok) {
-      return endSessions(request, verified.value).catch((cause: unknown) =>
-        failed(request, describeFailure(cause)),
-      );
+      return endSessions(request, verified.value).catch((cause: unknown) => {
+        const isKept = keptLogouts.keep(verified.value, () =>
+          carryOutLate(request, verified.value),
+        );
+        return failed(request, describeFailure(cause), isKept);
+      });
     }
     switch (verified.error.reason) {
       case 'token_invalid':
@@ -90,21 +97,33 @@ export function createBackchannelLogout(
       case 'key_pending':
         return later(request, verified.error.reason, verified.error.retryAfterSeconds);
       case 'idp_unreachable':
-        return failed(request, verified.error.reason);
+        return failed(request, verified.error.reason, false);
     }
   };
 
   async function endSessions(request: BackchannelRequest, token: LogoutToken): Promise<Response> {
+    const outcome = await carryOut(request, token);
+    if (outcome === 'claimed' && !keptLogouts.takeDone(token))
+      return invalid(request, 'replay', TEXTS.token);
+    // The other one may still fail, and then this token has to be sent again.
+    if (outcome === 'under_way') {
+      auditRefused(request, outcome);
+      return answerError(400, 'temporarily_unavailable', TEXTS.failed, RETRY_AFTER_SECONDS);
+    }
+    return new Response(null, { status: 200, headers: NO_STORE });
+  }
+
+  async function carryOutLate(request: BackchannelRequest, token: LogoutToken): Promise<void> {
+    if ((await carryOut(request, token)) === 'under_way') throw new Error('under way');
+  }
+
+  /** `taken`: it is done, and durable. */
+  async function carryOut(request: BackchannelRequest, token: LogoutToken): Promise<Turn> {
     const { issuer, subject, sid, issuedAt, acceptedUntil } = token;
     const key = usedKey(token);
     const holder = randomUUID();
     const turn = await store.takeTurn(key, holder, TURN_MS);
-    if (turn === 'claimed') return invalid(request, 'replay', TEXTS.token);
-    // The other one may still fail, and then this token has to be sent again.
-    if (turn === 'under_way') {
-      auditRefused(request, turn);
-      return answerError(400, 'temporarily_unavailable', TEXTS.failed, RETRY_AFTER_SECONDS);
-    }
+    if (turn !== 'taken') return turn;
     const told = { issuer, subject, ...auditOrigin(request) };
     try {
       const ended = await sessions.endAtIdp({ issuer, subject, sid, endedAt: issuedAt });
@@ -120,7 +139,7 @@ export function createBackchannelLogout(
         has_sid: sid !== undefined,
         sessions: ended.length,
       });
-      return new Response(null, { status: 200, headers: NO_STORE });
+      return turn;
     } catch (cause) {
       void giveBack(key, holder);
       throw cause;
@@ -163,8 +182,8 @@ export function createBackchannelLogout(
   }
 
   /** Nothing is promised to have ended. An outage is a 400 here, unlike anywhere else. */
-  function failed({ requestId }: BackchannelRequest, failure: string): Response {
-    log('error', 'backchannel_logout_failed', { failure, request_id: requestId });
+  function failed({ requestId }: BackchannelRequest, failure: string, isKept: boolean): Response {
+    log('error', 'backchannel_logout_failed', { failure, kept: isKept, request_id: requestId });
     return answerError(400, 'temporarily_unavailable', TEXTS.failed, RETRY_AFTER_SECONDS);
   }
 }
