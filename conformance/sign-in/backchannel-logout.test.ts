@@ -454,7 +454,8 @@ describe('Back-channel logout behind a trusted proxy', () => {
 
   it('counts nothing that a page has a browser send: the IdP may be behind the same address', async () => {
     for (let turn = 0; turn <= PER_MINUTE; turn += 1) {
-      const headers = { 'x-forwarded-for': '192.0.2.5', 'sec-fetch-mode': 'no-cors' };
+      const browser = { 'sec-fetch-mode': 'no-cors', 'sec-fetch-site': 'cross-site' };
+      const headers = { 'x-forwarded-for': '192.0.2.5', ...browser };
       expectInvalid(await postLogout(service.url, 'logout_token=forged', headers));
     }
     expectDone(await from('192.0.2.5', somebody()));

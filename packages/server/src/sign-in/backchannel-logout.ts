@@ -69,7 +69,8 @@ export function createBackchannelLogout(
   return async function backchannelLogout(request) {
     if (request.method !== 'POST') return refuseMethod('POST');
     // A page has sent it from somebody's browser, which may share an address with the IdP.
-    if (request.headers['sec-fetch-mode'] !== undefined) {
+    // Not by `Sec-Fetch-Mode`: the fetch of Node sends that, and so does an IdP that is written with it.
+    if (request.headers['sec-fetch-site'] !== undefined) {
       auditRefused(request, 'browser');
       return answerError(400, 'invalid_request', TEXTS.form);
     }
