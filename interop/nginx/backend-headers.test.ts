@@ -142,7 +142,7 @@ describe.skipIf(NGINX.isLeftOut)('nginx: what reaches a backend', () => {
       'x-forwarded-host': new URL(platform.url).host,
       'x-forwarded-proto': 'http',
     });
-    expect(seen.headers['x-request-id']).toMatch(/^[0-9a-f]{32}$/);
+    expect(seen.headers['x-request-id']).toMatch(/^\d+\.\d{3}-\d+-\d+-\d+$/);
   });
 
   it.each(['evil.example', 'localhost:1'])(
@@ -335,6 +335,62 @@ describe.skipIf(NGINX.isLeftOut)('nginx: what reaches the check', () => {
     const refused = await exchange(`${platform.url}/org`);
     expect(checks()[0]?.headers['x-request-id']).toBe(JSON.parse(refused.body).request_id);
   });
+
+  it('has an id of its own for each request that brings none', async () => {
+    const ids = new Set<unknown>();
+    const raw = 'GET /org HTTP/1.1\r\nHost: localhost\r\n';
+    await sendRaw(platform.url, `${raw}\r\n${raw}Connection: close\r\n\r\n`);
+    await exchange(`${platform.url}/org`);
+    for (const { headers } of checks()) ids.add(headers['x-request-id']);
+    expect(ids.size).toBe(3);
+  });
+
+  it('is what a verdict depends on, and not what else a browser sends', async () => {
+    const kept = {
+      cookie: 'core_session=x',
+      'content-type': 'application/json',
+      'core-authorization': 'Bearer x',
+      origin: platform.url,
+      'sec-fetch-site': 'same-origin',
+      'sec-websocket-key': 'a2V5',
+      traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+      'user-agent': 'browser',
+    };
+    const left = {
+      accept: 'text/html',
+      'accept-encoding': 'gzip',
+      'accept-language': 'en',
+      referer: platform.url,
+      'sec-ch-ua': '"A";v="1"',
+      'sec-fetch-mode': 'cors',
+      'sec-fetch-dest': 'empty',
+      'if-none-match': '"x"',
+    };
+    await exchange(`${platform.url}/org`, { headers: { ...kept, ...left } });
+    const [check] = checks();
+    expect(check?.headers).toMatchObject(kept);
+    for (const name of Object.keys(left)) expect(check?.headers).not.toHaveProperty(name);
+  });
+
+  it.each([
+    ['core-authorization', 'Bearer one', 'Bearer two'],
+    ['core-authorization', '', 'Bearer two'],
+    ['authorization', 'Bearer one', 'Bearer one'],
+    ['Authorization', '', 'Bearer two'],
+  ])(
+    'is every copy of a bearer header, and so two are refused: %s %j %j',
+    async (name, ...values) => {
+      const browser = new Browser();
+      await platform.signIn(browser);
+      platform.arrived();
+      const cookie = `core_session=${browser.cookie('localhost', 'core_session')}`;
+      const lines = values.map((value) => `${name}: ${value}\r\n`).join('');
+      const raw = `GET /org HTTP/1.1\r\nHost: localhost\r\nCookie: ${cookie}\r\nConnection: close\r\n`;
+      // nginx itself answers two `Authorization` with 400.
+      expect(await sendRaw(platform.url, `${raw}${lines}\r\n`)).toMatch(/^HTTP\/1\.1 40[01] /);
+      expect(await sendRaw(platform.url, `${raw}\r\n`)).toMatch(/^HTTP\/1\.1 200 /);
+    },
+  );
 
   it('comes over connections that stay open', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -92,8 +92,6 @@ describe.skipIf(NGINX.isLeftOut)('nginx: verdicts kept for a moment', () => {
       'cookie',
       'host',
       'x-forwarded-for',
-      'x-forwarded-host',
-      'x-forwarded-proto',
       'x-original-method',
       'x-original-uri',
       'x-request-id',

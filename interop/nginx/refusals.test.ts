@@ -55,7 +55,7 @@ describe.skipIf(NGINX.isLeftOut)('nginx: refusals of the check', () => {
 
   it('draws a request id where the caller sends none that is harmless', async () => {
     const refused = await exchange(platform.url + API, { headers: { 'x-request-id': 'a","b":"' } });
-    expect(JSON.parse(refused.body).request_id).toMatch(/^[0-9a-f]{32}$/);
+    expect(JSON.parse(refused.body).request_id).toMatch(/^\d+\.\d{3}-\d+-\d+-\d+$/);
   });
 
   it.each([
