@@ -22,6 +22,7 @@ import { startSallyport } from '../servers/sallyport.ts';
 
 /** nginx is a proxy whose word on addresses counts. */
 export const BEHIND_NGINX = 'trustedProxies: [127.0.0.1]\n';
+const BY_SOCKET = 'trustedProxies: [unix]\n';
 const KEPT_FOR = '5s';
 const CACHING = `${BEHIND_NGINX}doors:\n  me:\n    verdictCache: ${KEPT_FOR}\n`;
 
@@ -44,12 +45,19 @@ export const NGINX: BenchCase = {
       samples: [{ headers, status: 200 }],
       pids: () => [...nginx.pids(), ...others],
     });
-    const behind = async (name: string, config: string, fill: (folder: string) => void) => {
-      const sallyport = await startSallyport(ends, { idp, config });
-      const address = new URL(sallyport.origin).host;
+    const behind = async (
+      name: string,
+      config: string,
+      fill: (folder: string) => void,
+      onUnixSocket = false,
+    ) => {
+      const sallyport = await startSallyport(ends, { idp, config, onUnixSocket });
+      const { origin } = sallyport;
+      const address = onUnixSocket ? origin : new URL(origin).host;
       const http = (port: number) => recipeServer(port, address);
       const nginx = await startNginx(ends, { core: SERVER_CORE, http, fill });
-      return candidate(name, nginx, { cookie: await sallyport.signIn() }, sallyport.pids());
+      const cookie = await sallyport.signIn(nginx.origin);
+      return candidate(name, nginx, { cookie }, sallyport.pids());
     };
     const behindPeer = async (options: PeerOptions) => {
       const peer = await startPeer(ends, options);
@@ -63,13 +71,14 @@ export const NGINX: BenchCase = {
     const measured = await measureInTurn(bench, [
       candidate('no check', open, {}),
       await behind('Sallyport', BEHIND_NGINX, copyRecipe),
+      await behind('Sallyport, Unix socket', BY_SOCKET, copyRecipe, true),
       await behind('Sallyport, verdictCache', CACHING, generateCachingRecipe),
       ...(peerPath === undefined
         ? []
         : [await behindPeer({ idp, path: peerPath, isBehindProxy: true })]),
     ]);
-    const [plain, own, kept, other] = measured;
-    if (plain === undefined || own === undefined || kept === undefined)
+    const [plain, own, socket, kept, other] = measured;
+    if (plain === undefined || own === undefined || socket === undefined || kept === undefined)
       throw new Error('nothing was measured');
     return {
       notes: [
@@ -79,6 +88,8 @@ export const NGINX: BenchCase = {
       measured,
       findings: [
         ...(other === undefined ? [] : [rateFinding(own, other, 2.1), p99Finding(own, other, 1)]),
+        rateFinding(socket, plain, 0.24),
+        ...(other === undefined ? [] : [rateFinding(socket, other, 2.8)]),
         rateFinding(kept, plain, 0.65),
         ...(other === undefined ? [] : [p99Finding(kept, other, 1)]),
         rateFinding(own, plain),

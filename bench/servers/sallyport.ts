@@ -30,6 +30,8 @@ export interface SallyportOptions {
   /** Port of the Redis that keeps the sessions; without one, the local store does. */
   readonly redisPort?: number;
   readonly workers?: number;
+  /** Whether it listens on a Unix socket; its origin is then the socket, and `signIn` needs another. */
+  readonly onUnixSocket?: boolean;
   /** Further lines of the configuration file. */
   readonly config?: string;
   /** Sessions that stand before it starts, each of a person of its own. */
@@ -53,8 +55,8 @@ export interface Sallyport {
   restart(): Promise<void>;
   /** Ends the process, and leaves what it has kept. */
   stop(): Promise<void>;
-  /** A Cookie header of a signed-in browser. */
-  signIn(): Promise<string>;
+  /** A Cookie header of a signed-in browser, which comes by another origin where one is given. */
+  signIn(origin?: string): Promise<string>;
 }
 
 /** The command as a file. */
@@ -78,7 +80,8 @@ export async function startSallyport(ends: Ends, options: SallyportOptions): Pro
   const configFile = join(folder.path, 'sallyport.yaml');
   const metricsPort = await freePort();
   const metricsUrl = `http://127.0.0.1:${metricsPort}/metrics`;
-  writeFileSync(configFile, configurationOf(options, metricsPort));
+  const socket = options.onUnixSocket === true ? `unix:${folder.path}/socket` : '';
+  writeFileSync(configFile, configurationOf(options, metricsPort, socket));
   const secretFile = join(folder.path, 'oidc_client_secret');
   writeFileSync(secretFile, 'bench', { mode: 0o600 });
   const cookies = await seed(folder.path, options);
@@ -125,10 +128,10 @@ export async function startSallyport(ends: Ends, options: SallyportOptions): Pro
       server = await startProcess();
     },
     stop: () => server.running.stop(),
-    signIn: () =>
+    signIn: (origin = server.origin) =>
       signIn(options.idp, {
-        login: `${server.origin}/login?redirect_url=/`,
-        callback: `${server.origin}/callback`,
+        login: `${origin}/login?redirect_url=/`,
+        callback: `${origin}/callback`,
         cookieName: 'core_session',
       }),
   };
@@ -148,6 +151,7 @@ async function seed(
 function configurationOf(
   { redisPort, workers = 1, config = '' }: SallyportOptions,
   metricsPort: number,
+  socket: string,
 ): string {
   const session =
     redisPort === undefined
@@ -159,6 +163,7 @@ function configurationOf(
 `;
   return `server:
   workers: ${workers}
+  listen: '${socket}'
 observe:
   metrics:
     port: ${metricsPort}

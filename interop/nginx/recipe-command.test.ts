@@ -31,17 +31,38 @@ const read = (path: string) =>
   new Map(readdirSync(path).map((name) => [name, readFileSync(join(path, name), 'utf8')]));
 
 describe('the command that writes the nginx recipe', () => {
+  it('names the upstream where it is told to, and no longer when it is not', () => {
+    const out = freshFolder();
+    const socket = 'unix:/run/sallyport/sallyport.sock';
+    expect(generate('--out', out, '--upstream', socket)).toMatchObject({ status: 0, stderr: '' });
+    const upstream = read(out).get('upstream.conf');
+    for (const name of ['sallyport_admin', 'sallyport_admin_grpc'])
+      expect(upstream).toContain(`upstream ${name} {\n    server ${socket};\n`);
+    expect(generate('--out', out)).toMatchObject({ status: 0, stderr: '' });
+    expect(read(out).has('upstream.conf')).toBe(false);
+    for (const wrong of ['/run/s', 'unix:/run/../s', 'host', 'host:80;', 'a b:80'])
+      expect(generate('--out', out, '--upstream', wrong)).toMatchObject({ status: 2 });
+  });
+
   it.each(['--help', '-h'])('says how to call it: %s', (option) => {
     const { status, stdout, stderr } = generate(option);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     for (const name of [
-      ...['out', 'claim', 'bearer-header', 'strip-header', 'verdict-cache', 'verdict-folder'],
+      ...[
+        'out',
+        'claim',
+        'bearer-header',
+        'strip-header',
+        'upstream',
+        'verdict-cache',
+        'verdict-folder',
+      ],
     ])
       expect(stdout).toContain(`\n  --${name} `);
   });
 
   const ALL =
-    '--out, --claim, --bearer-header, --strip-header, --verdict-cache, --verdict-folder or --help';
+    '--out, --claim, --bearer-header, --strip-header, --upstream, --verdict-cache, --verdict-folder or --help';
   const HEADER = 'expected the name of a header: letters, digits and -';
   const PATH = 'expected an absolute path of letters, digits and . _ - /';
   it.each([

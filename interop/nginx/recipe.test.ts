@@ -185,6 +185,8 @@ describe('the generator of the nginx recipe', () => {
       { bearerHeaders: [text] },
       { stripHeaders: [text] },
       { verdictFolder: `/run/${text}` },
+      { upstream: `unix:/run/${text}` },
+      { upstream: `${text}:8080` },
     ])
       expect(() => render(options)).toThrow(TypeError);
   });

@@ -7,8 +7,8 @@
 import { isAbsolute } from 'node:path';
 import { parseArgs } from 'node:util';
 import { accept, type Result, ROUTE_GROUPS, refuse } from '@sallyport/protocol';
+import { findOpenFolder } from '@sallyport/server/listener';
 import { harmless } from './harmless.ts';
-import { findOpenFolder } from './open-folder.ts';
 import { claimHeader, DEFAULT_RECIPE, RECIPE_FOLDER, type RecipeOptions } from './recipe.ts';
 import { VERDICT_FOLDER } from './verdict-cache.ts';
 
@@ -32,6 +32,8 @@ option you gave before.
   --bearer-header NAME    auth.httpAuthorizationHeader or auth.grpcAuthorizationHeader, where it is not
                           the default; once for each
   --strip-header NAME     a header of stripHeaders; once for each
+  --upstream ADDRESS      where Sallyport is: host and port, or unix: and the path of server.listen; the site
+                          then names no upstream sallyport_admin and sallyport_admin_grpc of its own
   --verdict-cache         lets nginx keep verdicts for as long as doors.me.verdictCache says
   --verdict-folder PATH   where it keeps them, in memory and nobody else's (${VERDICT_FOLDER})
   --help                  this text`;
@@ -41,6 +43,7 @@ const OPTIONS = {
   claim: { type: 'string' },
   'bearer-header': { type: 'string' },
   'strip-header': { type: 'string' },
+  upstream: { type: 'string' },
   'verdict-cache': { type: 'boolean' },
   'verdict-folder': { type: 'string' },
   help: { type: 'boolean', short: 'h' },
@@ -51,6 +54,7 @@ type Values = Readonly<Partial<Record<OptionName, readonly string[]>>>;
 
 const HEADER_SHAPE = 'the name of a header: letters, digits and -';
 const CLAIM_SHAPE = 'the name of a claim, of letters, digits and . _ : / -';
+const UPSTREAM_SHAPE = 'unix: and an absolute path, or host and port';
 const FOLDER_SHAPE = 'an absolute path of letters, digits and . _ - /';
 
 /**
@@ -71,6 +75,7 @@ export function parseCommandLine(args: readonly string[]): Result<CommandLine, s
     checkNames('claim', values, CLAIM_SHAPE, claimHeader) ??
     checkNames('bearer-header', values, HEADER_SHAPE, (name) => harmless('header', name)) ??
     checkNames('strip-header', values, HEADER_SHAPE, (name) => harmless('header', name)) ??
+    checkNames('upstream', values, UPSTREAM_SHAPE, (name) => harmless('upstream', name)) ??
     (folder !== undefined && !keepsVerdicts
       ? '--verdict-folder: expected --verdict-cache beside it, without which nothing is kept'
       : undefined) ??
@@ -84,6 +89,7 @@ export function parseCommandLine(args: readonly string[]): Result<CommandLine, s
       claims: values.claim ?? DEFAULT_RECIPE.claims,
       bearerHeaders: values['bearer-header'] ?? [],
       stripHeaders: values['strip-header'] ?? [],
+      upstream: values.upstream?.at(-1),
       verdictFolder: keepsVerdicts ? (folder ?? VERDICT_FOLDER) : undefined,
     },
   });

@@ -5,7 +5,15 @@
  */
 
 /** Kinds of names that options hold. */
-export type NameKind = 'backend' | 'group' | 'path' | 'rpc' | 'header' | 'claim' | 'folder';
+export type NameKind =
+  | 'backend'
+  | 'group'
+  | 'path'
+  | 'rpc'
+  | 'header'
+  | 'claim'
+  | 'folder'
+  | 'upstream';
 
 const SHAPES: Readonly<Record<NameKind, RegExp>> = {
   backend: /^[a-z][a-z0-9-]{0,62}$/,
@@ -14,6 +22,8 @@ const SHAPES: Readonly<Record<NameKind, RegExp>> = {
   rpc: /^[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*(?:\/[A-Za-z0-9_]*\*?)?$/,
   header: /^[A-Za-z](?:[A-Za-z0-9-]{0,62}[A-Za-z0-9])?$/,
   folder: /^\/?[A-Za-z0-9_-][A-Za-z0-9._-]*(?:\/[A-Za-z0-9_-][A-Za-z0-9._-]*)*$/,
+  upstream:
+    /^(?:unix:(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._-]+){1,16}|(?:\[[0-9A-Fa-f:]+\]|[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?):\d{1,5})$/,
   claim: /^[A-Za-z0-9._:/-]{1,200}$/,
 };
 

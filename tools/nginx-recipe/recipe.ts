@@ -14,6 +14,7 @@ import {
 import { renderCheck } from './check.ts';
 import { renderCookies } from './cookies.ts';
 import { harmless } from './harmless.ts';
+import { HEADER } from './headers.ts';
 import { renderRefusals } from './refusals.ts';
 import { refuseAmbiguous, renderHttpOnly, renderRoutes, renderStreaming } from './routes.ts';
 import {
@@ -35,6 +36,8 @@ export interface RecipeOptions {
   readonly bearerHeaders: readonly string[];
   /** `stripHeaders` of the configuration. */
   readonly stripHeaders: readonly string[];
+  /** Address of Sallyport, `unix:` and a path or host and port; absent leaves the upstream to the site. */
+  readonly upstream?: string | undefined;
   /** Where nginx may keep verdicts, for as long as `doors.me.verdictCache` says; absent keeps none. */
   readonly verdictFolder?: string | undefined;
 }
@@ -44,6 +47,8 @@ export const RECIPE_FOLDER: URL = new URL('../../deploy/nginx/sallyport/', impor
 
 /** The one file that not every recipe has; `http.conf` includes it where it is. */
 export const VERDICT_CACHE_FILE = 'verdict-cache.conf';
+/** Another such: where Sallyport is, when the site does not say so. */
+export const UPSTREAM_FILE = 'upstream.conf';
 
 /** What the files in {@link RECIPE_FOLDER} are made from. */
 export const DEFAULT_RECIPE: RecipeOptions = {
@@ -88,12 +93,26 @@ export function renderNginxRecipe(options: RecipeOptions): ReadonlyMap<string, s
   ]);
   if (verdictFolder !== undefined)
     files.set(VERDICT_CACHE_FILE, renderVerdictCache(harmless('folder', verdictFolder), bearers));
+  if (options.upstream !== undefined)
+    files.set(UPSTREAM_FILE, renderUpstream(harmless('upstream', options.upstream)));
   for (const group of routes) {
     files.set(treatmentFile(group), renderTreatment(group, names));
     if (group.transport === 'grpc')
       files.set(grpcTreatmentFile(group), renderGrpcTreatment(group, names));
   }
   return files;
+}
+
+/** Renders {@link UPSTREAM_FILE}; Sallyport keeps an idle connection for 75 s, so nginx closes first. */
+function renderUpstream(address: string): string {
+  const block = (name: string, connections: number) => `
+upstream ${name} {
+    server ${address};
+    keepalive ${connections};
+    keepalive_timeout 60s;
+}
+`;
+  return HEADER + block('sallyport_admin', 64) + block('sallyport_admin_grpc', 16);
 }
 
 /**

@@ -6,7 +6,7 @@
 
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { VERDICT_CACHE_FILE } from './recipe.ts';
+import { UPSTREAM_FILE, VERDICT_CACHE_FILE } from './recipe.ts';
 
 const RELOAD = 'then nginx -t, and nginx -s reload';
 
@@ -22,12 +22,16 @@ export function writeRecipe(folder: string, files: ReadonlyMap<string, string>):
   const keepsVerdicts = files.has(VERDICT_CACHE_FILE);
   const keptVerdicts = existsSync(kept);
   if (!keepsVerdicts) rmSync(kept, { force: true });
+  if (!files.has(UPSTREAM_FILE)) rmSync(join(folder, UPSTREAM_FILE), { force: true });
   for (const [name, content] of files) writeFileSync(join(folder, name), content);
   return [
     `${files.size} files written to ${folder}`,
     ...(existsSync(join(folder, 'http.conf'))
       ? []
       : ['next: copy deploy/nginx/sallyport/http.conf there, which is not generated']),
+    ...(files.has(UPSTREAM_FILE)
+      ? ['next: take the upstreams sallyport_admin and sallyport_admin_grpc out of the site']
+      : []),
     ...(keepsVerdicts
       ? [`next: set doors.me.verdictCache in Sallyport's configuration (2s to 5s), ${RELOAD}`]
       : []),

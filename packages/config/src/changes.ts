@@ -24,7 +24,10 @@ export interface ConfigChanges {
 const OPENED_ONCE: readonly string[] = [
   'listen',
   'observe',
+  'server.listen',
   'server.security.useAuth',
+  'server.socketGroup',
+  'server.socketMode',
   'server.workers',
   'session.keyRingFile',
   'session.redis',

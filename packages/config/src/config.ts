@@ -23,11 +23,17 @@ export interface Config {
   readonly stateDirectory: string;
   /** WHATWG origins, beside `publicUrl`'s own. */
   readonly redirectOrigins: readonly string[];
-  /** IP addresses and CIDR ranges. */
+  /** IP addresses and CIDR ranges; `unix` is whoever connects to the Unix socket. */
   readonly trustedProxies: readonly string[];
   /** WHATWG origins of `http:`, none of them on the loopback. */
   readonly dangerouslyAllowPlainHttpTo: readonly string[];
   readonly server: {
+    /** `unix:` and an absolute path; empty: `listen` says where. */
+    readonly listen: string;
+    /** Octal digits. */
+    readonly socketMode: string;
+    /** Name or number; empty: that of the process. */
+    readonly socketGroup: string;
     /** Processes that answer; 1 is one process and no other, `auto` one for each processor. */
     readonly workers: number | 'auto';
     /** How long connections are still taken after the process was asked to end. */

@@ -4,9 +4,20 @@
  * @module
  */
 
+import type { Config } from '@sallyport/config';
 import type { Stdio } from '../stdio.ts';
 
-/** Writes `ready <url>`. */
-export function announceReady(host: string, port: number, stdio: Stdio): void {
-  stdio.out(`ready http://${host.includes(':') ? `[${host}]` : host}:${port}`);
+/** Where a service listens: an address, or `unix:` and a path. */
+export function placeOf(
+  { listen, server }: Pick<Config, 'listen' | 'server'>,
+  port: number,
+): string {
+  const { host } = listen;
+  if (server.listen !== '') return server.listen;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** Writes `ready <place>`. */
+export function announceReady(place: string, stdio: Stdio): void {
+  stdio.out(`ready ${place}`);
 }

@@ -6,7 +6,7 @@
 
 import cluster from 'node:cluster';
 import { fileURLToPath } from 'node:url';
-import type { FromWorker, SourcesToSend, ToWorker } from './primary-channel.ts';
+import type { FromWorker, SourcesToSend, ToWorker, WorkerPlace } from './primary-channel.ts';
 import type { StartWorker, WorkerExit, WorkerStop } from './worker-process.ts';
 
 const COMMAND = fileURLToPath(new URL('../../bin/sallyport.js', import.meta.url));
@@ -20,9 +20,9 @@ const COMMAND = fileURLToPath(new URL('../../bin/sallyport.js', import.meta.url)
  *
  * @param sources - Where the configuration comes from, as it was when the primary read it: a worker that
  *   takes the place of one of them must not have another one.
- * @param port - Where they listen. Not 0: one that is started when no other is left would get another.
+ * @param place - Where they listen. Not port 0: one that is started when no other is left would get another.
  */
-export function createClusterWorkers(sources: SourcesToSend, port: number): StartWorker {
+export function createClusterWorkers(sources: SourcesToSend, place: WorkerPlace): StartWorker {
   cluster.schedulingPolicy = cluster.SCHED_NONE;
   cluster.setupPrimary({ exec: COMMAND, args: ['serve'] });
 
@@ -41,7 +41,7 @@ export function createClusterWorkers(sources: SourcesToSend, port: number): Star
       // Said to whoever collects them.
       if (message.kind === 'metrics') return;
       if (message.kind !== 'asking') return onReport(message);
-      send({ kind: 'assignment', number, port, isReplacement, sources });
+      send({ kind: 'assignment', number, place, isReplacement, sources });
       // What it was told before, it may not have heard.
       if (stopping !== undefined) send({ kind: 'stop', ...stopping });
     });

@@ -11,12 +11,15 @@ import type { WorkerReport, WorkerStop } from './worker-process.ts';
 /** Sources of a configuration without the environment, which every process has by itself. */
 export type SourcesToSend = Pick<ConfigSources, 'file' | 'flags'>;
 
+/** A port, never 0, or where a Unix socket is bound. */
+export type WorkerPlace = { readonly port: number } | { readonly socketPath: string };
+
 /** What a worker is to do. */
 export interface Assignment {
   /** The worker's number, from 1. */
   readonly number: number;
-  /** Port to listen on, never 0: the one of every other worker. */
-  readonly port: number;
+  /** Where to listen: with every other worker. */
+  readonly place: WorkerPlace;
   /** Whether it listens only once it is ready, because somebody serves until then. */
   readonly isReplacement: boolean;
   readonly sources: SourcesToSend;

@@ -15,11 +15,12 @@ import { exposeMetrics, openMetrics } from '../observe/metrics.ts';
 import { openServiceLog } from '../observe/service-log.ts';
 import { systemSchedule } from '../ports.ts';
 import { EXIT, type Stdio } from '../stdio.ts';
-import { announceReady } from './announce-ready.ts';
+import { announceReady, placeOf } from './announce-ready.ts';
 import { takeLifeSignals } from './reload-triggers.ts';
 import { createReloads } from './reloads.ts';
 import { openSecrets, startServer } from './server.ts';
 import { tellReload, tellStart } from './tell-reload.ts';
+import { openUnixSocket, type UnixSocket } from './unix-socket.ts';
 
 /**
  * Serves until the process is told to stop; carries out changes of the configuration meanwhile.
@@ -46,14 +47,26 @@ export async function serveAlone(
   for (const warning of warnings)
     log('warn', 'configuration', { problem: formatConfigProblem(warning) });
   const scrapes = await exposeMetrics(config.observe.metrics, metrics, log);
-  const server = await startServer(config, secrets.value, log, { metrics }).catch(
-    async (cause: unknown) => {
-      // Else a process that serves nothing would go on answering who watches it.
-      await scrapes?.close();
-      await serviceLog.close();
+  let socket: UnixSocket | undefined;
+  const start = async () => {
+    socket = openUnixSocket(config);
+    const socketPath = socket?.bindPath;
+    const started = await startServer(config, secrets.value, log, { metrics, socketPath });
+    try {
+      await socket?.publish();
+    } catch (cause) {
+      await started.stop();
       throw cause;
-    },
-  );
+    }
+    return started;
+  };
+  const server = await start().catch(async (cause: unknown) => {
+    // Else a process that serves nothing would go on answering who watches it.
+    socket?.remove();
+    await scrapes?.close();
+    await serviceLog.close();
+    throw cause;
+  });
   let { drainDelayMs } = config.server;
   const reloads = createReloads({
     config,
@@ -84,13 +97,13 @@ export async function serveAlone(
   tellStart(log, file);
   // Whoever reads the line may want it to stop at once.
   const stopRequested = stopSignal();
-  announceReady(config.listen.host, server.port, stdio);
+  announceReady(placeOf(config, server.port), stdio);
 
   const signal = await stopRequested;
   log('info', 'stopping', { signal });
   disconnect();
   await reloads.close();
-  await server.stop({ drainDelayMs });
+  await server.stop({ drainDelayMs, onClosing: () => socket?.remove() });
   await scrapes?.close();
   await serviceLog.close();
   return EXIT.ok;

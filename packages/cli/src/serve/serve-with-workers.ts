@@ -12,9 +12,10 @@ import { exposeWorkersMetrics } from '../observe/metrics.ts';
 import { openPrimaryLog } from '../observe/primary-log.ts';
 import { EXIT, type Stdio } from '../stdio.ts';
 import { findFreePort } from '../up/free-port.ts';
-import { announceReady } from './announce-ready.ts';
+import { announceReady, placeOf } from './announce-ready.ts';
 import { createClusterWorkers } from './cluster-worker.ts';
 import { LISTEN_KEYS } from './listen-keys.ts';
+import { publishForWorkers } from './published-workers.ts';
 import { takeLifeSignals } from './reload-triggers.ts';
 import { createReloads } from './reloads.ts';
 import { rollInPart } from './roll-in-part.ts';
@@ -47,11 +48,21 @@ export async function serveWithWorkers(
   for (const warning of warnings)
     log('warn', 'configuration', { problem: formatConfigProblem(warning) });
   const { host } = config.listen;
+  // Loaded where it is asked for: this process stays small.
+  const socket =
+    config.server.listen === ''
+      ? undefined
+      : (await import('./unix-socket.ts')).openUnixSocket(config);
   const port =
-    config.listen.port === 0 ? await findFreePort(host, LISTEN_KEYS) : config.listen.port;
+    socket === undefined && config.listen.port === 0
+      ? await findFreePort(host, LISTEN_KEYS)
+      : config.listen.port;
+  const place = socket === undefined ? { port } : { socketPath: socket.bindPath };
   const metrics = await exposeWorkersMetrics(config.observe.metrics, count, keepAlive, serviceLog);
-  const startWith = ({ file, flags }: ConfigSources): StartWorker =>
-    createClusterWorkers({ ...(file === undefined ? {} : { file }), flags }, port);
+  const startWith = ({ file, flags }: ConfigSources): StartWorker => {
+    const start = createClusterWorkers({ ...(file === undefined ? {} : { file }), flags }, place);
+    return socket === undefined ? start : publishForWorkers(start, socket);
+  };
   let { drainDelayMs } = config.server;
   let sources = first;
   const supervision = superviseWorkers({
@@ -59,7 +70,7 @@ export async function serveWithWorkers(
     startWorker: startWith(sources),
     stopRequested: stopSignal(),
     drainDelayMs: () => drainDelayMs,
-    onReady: () => announceReady(host, port, stdio),
+    onReady: () => announceReady(placeOf(config, port), stdio),
     now: Date.now,
     schedule: keepAlive,
     log: metrics.log,
@@ -112,6 +123,7 @@ export async function serveWithWorkers(
     return EXIT.failure;
   } finally {
     disconnect();
+    socket?.remove();
     await reloads.close();
     await metrics.close();
     await serviceLog.close();

@@ -28,6 +28,8 @@ export interface ServerStart {
   readonly learnsWithinMs?: number;
   /** Aborts when it should not start any more. */
   readonly signal?: AbortSignal;
+  /** Where to bind a Unix socket, in place of a port; to show it in its place is the caller's. */
+  readonly socketPath?: string | undefined;
   /** Where everything is counted; absent where no metrics are served. */
   readonly metrics?: Metrics | undefined;
 }
@@ -36,6 +38,8 @@ export interface ServerStart {
 export interface ServerStop {
   /** Says at `/readyz` that it drains, and takes connections for so long after that. */
   readonly drainDelayMs: number;
+  /** Called in the moment before it stops listening. */
+  readonly onClosing?: () => void;
 }
 
 /** A server that listens. */
@@ -84,7 +88,7 @@ export async function startServer(
   config: Config,
   secrets: ServerSecrets | undefined,
   log: Log,
-  { learnsWithinMs, signal, metrics }: ServerStart = {},
+  { learnsWithinMs, signal, socketPath, metrics }: ServerStart = {},
 ): Promise<RunningServer> {
   const traces = await openTraces(config.observe.traces, createSystemPorts(log));
   const tracer = traces?.tracer;
@@ -109,6 +113,7 @@ export async function startServer(
         }
         readiness.stop();
         graph.stopping();
+        stop?.onClosing?.();
         await listener.close();
         await graph.close();
         source.close();
@@ -126,7 +131,11 @@ export async function startServer(
     opened.push(() => first.close());
     const graph = createReplaceableGraph(first, { readiness, ...ports });
     if (learnsWithinMs !== undefined) await learn(first, learnsWithinMs, { ...ports, signal });
-    const listener = await listenOnOnePort(graph.handler, { ...config.listen, keys: LISTEN_KEYS });
+    const listener = await listenOnOnePort(graph.handler, {
+      ...config.listen,
+      path: socketPath,
+      keys: LISTEN_KEYS,
+    });
     return { source, graph, listener };
   }
 }

@@ -46,7 +46,7 @@ export async function runWorker(): Promise<never> {
 }
 
 async function start(
-  { number, port, isReplacement, sources }: Assignment,
+  { number, place, isReplacement, sources }: Assignment,
   signal: AbortSignal,
 ): Promise<Result<RunningServer, StartFailure>> {
   try {
@@ -59,9 +59,10 @@ async function start(
     const { log } = serviceLog;
     const secrets = openSecrets(config, log);
     if (!secrets.ok) return refuse({ kind: 'problems', problems: secrets.error });
-    const listen = { ...config.listen, port };
+    const listen = { ...config.listen, ...('port' in place ? place : {}) };
     const running = await startServer({ ...config, listen }, secrets.value, log, {
       metrics,
+      socketPath: 'socketPath' in place ? place.socketPath : undefined,
       ...(isReplacement ? { learnsWithinMs: LEARNS_WITHIN_MS, signal } : {}),
     });
     const toPrimary = answerForWorker(number, metrics, log);

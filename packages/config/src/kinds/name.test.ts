@@ -9,6 +9,8 @@ import {
   queryParameterKind,
   secretNameKind,
   strippedHeaderKind,
+  trustedProxyKind,
+  unixSocketKind,
 } from './name.ts';
 
 function keep(kind: Kind<string>, value: unknown): string | undefined {
@@ -80,6 +82,44 @@ describe('addresses', () => {
       expect(keep(addressRangeKind, range)).toBe(range);
     },
   );
+
+  it.each(['10.0.0.0/8', '::1', 'unix'])('proxy %s is taken', (proxy) => {
+    expect(keep(trustedProxyKind, proxy)).toBe(proxy);
+  });
+
+  it.each(['UNIX', 'unix:', 'unix:/run/s', 'proxy', '10.0.0.0/33'])(
+    'proxy %j is refused',
+    (proxy) => {
+      expect(keep(trustedProxyKind, proxy)).toBeUndefined();
+    },
+  );
+
+  it.each([
+    'unix:/s',
+    'unix:/run/sallyport/sallyport.sock',
+    'unix:/run/..x/.s',
+    `unix:/${'s'.repeat(79)}`,
+  ])('socket %s is taken', (socket) => {
+    expect(keep(unixSocketKind, socket)).toBe(socket);
+  });
+
+  it.each([
+    'unix:',
+    'unix:/',
+    'unix:/run/',
+    'unix://run/s',
+    'unix:run/s',
+    'unix:/run/./s',
+    'unix:/run/../s',
+    'unix:/run/..',
+    'unix:/run/a;b',
+    'unix:/run/a b',
+    '/run/s',
+    'UNIX:/run/s',
+    `unix:/${'s'.repeat(80)}`,
+  ])('socket %j is refused', (socket) => {
+    expect(keep(unixSocketKind, socket)).toBeUndefined();
+  });
 
   it.each([
     '10.0.0.0/33',

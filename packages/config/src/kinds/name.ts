@@ -169,6 +169,38 @@ export const addressRangeKind: Kind<string> = textKind({
   },
 });
 
+const TRUSTED_PROXY = `${ADDRESS_RANGE}, or unix`;
+
+/** A proxy by its address, or `unix` for the peer of a Unix socket, which has none. */
+export const trustedProxyKind: Kind<string> = textKind({
+  name: 'address range',
+  expected: TRUSTED_PROXY,
+  check: (text) =>
+    text === 'unix' || addressRangeKind.parse(text).ok ? accept(text) : wrong(TRUSTED_PROXY),
+});
+
+/** Longest path of a socket that the system takes is 107; it is bound under a longer one first. */
+const SOCKET_PATH_MAX_LENGTH = 80;
+const UNIX_SOCKET = `unix: and an absolute path without . and .., of at most ${SOCKET_PATH_MAX_LENGTH} letters, digits and . _ - /`;
+
+/** A Unix socket, spelt as nginx spells it. */
+export const unixSocketKind: Kind<string> = textKind({
+  name: 'Unix socket',
+  expected: UNIX_SOCKET,
+  check: (text) =>
+    text.length <= 'unix:'.length + SOCKET_PATH_MAX_LENGTH &&
+    /^unix:(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._-]+)+$/.test(text)
+      ? accept(text)
+      : wrong(UNIX_SOCKET),
+});
+
+/** A group of the system, by name or number. */
+export const groupKind: Kind<string> = patternKind(
+  'group',
+  'the name or the number of a group, in quotes',
+  /^(?:[a-z_][a-z0-9_-]{0,31}|\d{1,10})$/,
+);
+
 const SERVER_ADDRESS = 'an address such as redis.example.com:6379';
 
 /** Host and port of a server that is connected to; an IPv6 address stands in brackets. */

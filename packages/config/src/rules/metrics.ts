@@ -11,9 +11,9 @@ const METRICS_PORT = 'observe.metrics.port';
 
 /** Metrics are no part of what an ingress forwards: they have a port of their own. */
 export const METRICS_PORT_RULE: Rule = {
-  keys: [METRICS_PORT, 'listen.port'],
-  check: ({ config: { listen, observe } }) =>
-    observe.metrics.port === 0 || observe.metrics.port !== listen.port
+  keys: [METRICS_PORT, 'listen.port', 'server.listen'],
+  check: ({ config: { listen, observe, server } }) =>
+    observe.metrics.port === 0 || server.listen !== '' || observe.metrics.port !== listen.port
       ? []
       : [
           {

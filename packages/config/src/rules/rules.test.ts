@@ -274,6 +274,10 @@ describe('sign-in', () => {
 
   it('a proxy range that is everybody gives a warning', () => {
     expect(judge({ trustedProxies: ['10.0.0.0/8', '::1', 'fd00::/8'] })).toEqual([]);
+    expect(judge({ trustedProxies: ['unix'] })).toEqual([
+      'c:2: trustedProxies[0]: found "unix", expected server.listen beside it: there is no Unix socket to come by',
+    ]);
+    expect(judge({ trustedProxies: ['unix'], server: { listen: 'unix:/run/s' } })).toEqual([]);
     expect(judge({ trustedProxies: ['10.0.0.0/8', '0.0.0.0/0'] })).toEqual([
       'warning c:3: trustedProxies[1]: found "0.0.0.0/0", expected the addresses of your proxies: this range believes every client',
     ]);

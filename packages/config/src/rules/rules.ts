@@ -30,7 +30,12 @@ import {
   STAND_IN_RULE,
   SWITCHED_OFF_RULE,
 } from './service-app.ts';
-import { LIFETIME_RULE, REDIRECT_URL_RULE, TRUSTED_PROXIES_RULE } from './sign-in.ts';
+import {
+  LIFETIME_RULE,
+  REDIRECT_URL_RULE,
+  TRUSTED_PROXIES_RULE,
+  UNIX_PROXY_RULE,
+} from './sign-in.ts';
 import { TRACES_RULE } from './traces.ts';
 import { VERDICT_CACHE_RULE } from './verdict-cache.ts';
 
@@ -56,6 +61,7 @@ export const RULES: readonly Rule[] = [
   STAND_IN_RULE,
   SWITCHED_OFF_RULE,
   LIFETIME_RULE,
+  UNIX_PROXY_RULE,
   REDIS_MODE_RULE,
   REDIS_CREDENTIAL_RULE,
   REDIS_TLS_RULE,

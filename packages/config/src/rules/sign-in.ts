@@ -49,6 +49,25 @@ export const REDIRECT_URL_RULE: Rule = {
   },
 };
 
+/** The peer of a Unix socket has no address, and neither has one of TCP that has gone meanwhile. */
+export const UNIX_PROXY_RULE: Rule = {
+  keys: ['trustedProxies', 'server.listen'],
+  check: ({ config }) =>
+    config.server.listen !== ''
+      ? []
+      : config.trustedProxies.flatMap((proxy, index) =>
+          proxy === 'unix'
+            ? [
+                {
+                  key: `trustedProxies[${index}]`,
+                  found: describeFound(proxy),
+                  expected: 'server.listen beside it: there is no Unix socket to come by',
+                },
+              ]
+            : [],
+        ),
+};
+
 /** Believing every address means that a client chooses the address it is counted by. */
 export const TRUSTED_PROXIES_RULE: Rule = {
   keys: ['trustedProxies'],

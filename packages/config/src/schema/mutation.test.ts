@@ -103,6 +103,15 @@ const WRONG_VALUES: Readonly<
     [12_345_678, 'a number'],
     [true, 'a boolean'],
   ],
+  'Unix socket': [
+    ['/run/sallyport.sock', '"/run/sallyport.sock"'],
+    ['unix:run/sallyport.sock', '"unix:run/sallyport.sock"'],
+    ['unix:/run/../etc/x', '"unix:/run/../etc/x"'],
+  ],
+  group: [
+    [101, '101'],
+    ['a b', '"a b"'],
+  ],
   path: [
     ['hunter2', 'a string of 7 characters'],
     [12_345_678, 'a number'],

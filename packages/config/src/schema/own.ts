@@ -6,7 +6,14 @@
 
 import type { Config } from '../config.ts';
 import { booleanKind, enumKind, integerKind, listKind, shareKind } from '../kinds/kind.ts';
-import { addressRangeKind, domainKind, listenHostKind, strippedHeaderKind } from '../kinds/name.ts';
+import {
+  domainKind,
+  groupKind,
+  listenHostKind,
+  strippedHeaderKind,
+  trustedProxyKind,
+  unixSocketKind,
+} from '../kinds/name.ts';
 import {
   claimNameKind,
   clientIdKind,
@@ -39,6 +46,27 @@ export const OWN_SCHEMA: SchemaOf<
       'Origin under which browsers reach the platform. Never taken from a request: it decides the redirect URI, the cookie prefix and the audience of tokens. Plain http only on `localhost`, `127.0.0.1` and `[::1]`.',
   },
   server: {
+    listen: {
+      kind: orEmpty(unixSocketKind),
+      fallback: '',
+      variable: 'SALLYPORT_LISTEN',
+      meaning:
+        'A Unix socket to listen on in place of `listen.host` and `listen.port`, such as `unix:/run/sallyport/sallyport.sock`, for an nginx on the same machine: name it in `trustedProxies` as `unix`. The folder has to be there, and nobody else may write to it. A socket that a process left behind is taken over, one on which somebody answers is not; see [operation](operation.md#a-unix-socket).',
+    },
+    socketMode: {
+      kind: enumKind(['0600', '0660', '0666']),
+      fallback: '0660',
+      variable: 'SALLYPORT_SOCKET_MODE',
+      meaning:
+        'Permissions of that socket, in quotes. Whoever may write to it may connect, and is believed where `trustedProxies` has `unix`: with `0666` that is every user of the machine.',
+    },
+    socketGroup: {
+      kind: orEmpty(groupKind),
+      fallback: '',
+      variable: 'SALLYPORT_SOCKET_GROUP',
+      meaning:
+        "Group of that socket, by name or number: the one that nginx' workers are in. Without one it is that of the process.",
+    },
     workers: {
       kind: workerCountKind(WORKERS_MAX),
       fallback: 1,
@@ -89,10 +117,10 @@ export const OWN_SCHEMA: SchemaOf<
     meaning: 'Further origins a sign-in or sign-out may end on, beside `publicUrl`.',
   },
   trustedProxies: {
-    kind: listKind(addressRangeKind, 'IP addresses and ranges'),
+    kind: listKind(trustedProxyKind, 'IP addresses and ranges'),
     fallback: [],
     meaning:
-      'Proxies whose forwarded headers are believed. Without any, they change nothing, and `rateLimit` cannot tell clients apart by address: everybody may come through the same proxy.',
+      'Proxies whose forwarded headers are believed; `unix` is whoever connects to the socket of `server.listen`. Without any, they change nothing, and `rateLimit` cannot tell clients apart by address: everybody may come through the same proxy.',
   },
   dangerouslyAllowPlainHttpTo: {
     kind: listKind(plainHttpOriginKind, 'origins'),

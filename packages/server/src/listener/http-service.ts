@@ -18,6 +18,8 @@ export interface ListenOptions {
   /** 0 takes a free one. */
   readonly port: number;
   readonly host: string;
+  /** Of a Unix socket, in place of host and port. */
+  readonly path?: string | undefined;
   /** What the operator gives both by. */
   readonly keys?: ListenKeys;
   readonly timeouts?: Partial<ServiceTimeouts>;
@@ -25,6 +27,7 @@ export interface ListenOptions {
 
 /** A running listener. */
 export interface HttpListener {
+  /** 0 on a Unix socket. */
   readonly port: number;
   /**
    * Stops accepting, lets every connection have one more answer, and resolves when the last is closed or
@@ -56,7 +59,10 @@ export async function listenOnOnePort(
     },
   });
   try {
-    return { port: await port.listen(options.port, options.host, options.keys), close };
+    if (options.path === undefined)
+      return { port: await port.listen(options.port, options.host, options.keys), close };
+    await port.listenAt(options.path);
+    return { port: 0, close };
   } catch (cause) {
     http1.close();
     http2.close();

@@ -13,10 +13,9 @@ export interface ListenKeys {
 }
 
 /** Where it was to be listened. */
-export interface ListenPlace {
-  readonly host: string;
-  readonly port: number;
-}
+export type ListenPlace =
+  | { readonly host: string; readonly port: number }
+  | { readonly path: string };
 
 /** Ports below are the system's, unless it was told otherwise. */
 const UNPRIVILEGED_FROM = 1_024;
@@ -27,13 +26,16 @@ const OTHER_HOST = 'use 127.0.0.1, or 0.0.0.0 for every address';
  *
  * @returns `SP_PORT_IN_USE` or `SP_LISTEN_FAILED`; what is no failure of the system, as it is.
  */
-export function listenFailure(
-  cause: unknown,
-  { host, port }: ListenPlace,
-  keys: ListenKeys = {},
-): unknown {
+export function listenFailure(cause: unknown, place: ListenPlace, keys: ListenKeys = {}): unknown {
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
   if (typeof code !== 'string' || !/^E[A-Z]/.test(code) || code.startsWith('ERR_')) return cause;
+  if ('path' in place)
+    return new SallyportError('SP_LISTEN_FAILED', {
+      component: `unix:${place.path}`,
+      detail: `cannot be listened on: the system says ${code}`,
+      cause,
+    });
+  const { host, port } = place;
   const component = `${host.includes(':') ? `[${host}]` : host}:${port}`;
   const failed = (key: string | undefined, said: string) =>
     new SallyportError('SP_LISTEN_FAILED', { component, detail: about(key, said), cause });

@@ -32,6 +32,13 @@ export interface OnePort {
    */
   listen(port: number, host: string, keys?: ListenKeys): Promise<number>;
   /**
+   * Starts listening on a Unix socket.
+   *
+   * @param path - Nothing may lie there.
+   * @throws {SallyportError} As {@link OnePort.listen}.
+   */
+  listenAt(path: string): Promise<void>;
+  /**
    * Takes no more connections.
    *
    * @param undecidedMs - Until those are closed that have not shown a protocol by then; their first
@@ -86,6 +93,12 @@ export function createOnePort({
           const address = server.address();
           resolve(typeof address === 'object' && address !== null ? address.port : port);
         });
+      });
+    },
+    listenAt(path) {
+      return new Promise((resolve, reject) => {
+        server.once('error', (cause) => reject(listenFailure(cause, { path })));
+        server.listen({ path }, resolve);
       });
     },
     stopListening(undecidedMs = 0) {

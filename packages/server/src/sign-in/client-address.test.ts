@@ -27,6 +27,24 @@ describe('without trusted proxies', () => {
   });
 });
 
+describe('with a trusted Unix socket', () => {
+  const address = createClientAddress(['unix', '10.0.0.0/8']);
+
+  it('believes the peer that has no address, and further proxies by theirs', () => {
+    expect(address(undefined, '203.0.113.9')).toBe('203.0.113.9');
+    expect(address(undefined, '203.0.113.9, 10.0.0.1')).toBe('203.0.113.9');
+    expect(address(undefined, '198.51.100.1, 203.0.113.9')).toBe('203.0.113.9');
+    expect(address(undefined, 'unix')).toBe('');
+    expect(address(undefined, undefined)).toBe('');
+  });
+
+  it('believes no other peer for it, and no hop that leaves out its address', () => {
+    expect(address('192.0.2.1', '203.0.113.9')).toBe('192.0.2.1');
+    expect(address(undefined, '198.51.100.1, , 203.0.113.9')).toBe('203.0.113.9');
+    expect(address(undefined, '198.51.100.1, ')).toBe('');
+  });
+});
+
 describe('with trusted proxies', () => {
   const address = createClientAddress([
     '10.0.0.0/8',

@@ -15,18 +15,23 @@ export type ClientAddress = (peer: string | undefined, forwardedFor: string | un
  * `X-Forwarded-For` is believed only from a trusted proxy, from right to left, up to the first hop
  * that is not one itself. Without trusted proxies the header changes nothing.
  *
- * @param trustedProxies - CIDR ranges or addresses, from configuration.
+ * @param trustedProxies - CIDR ranges or addresses, from configuration. `unix` is a peer without an
+ *   address, and may stand here only where nothing but a Unix socket is listened on.
  */
 export function createClientAddress(trustedProxies: readonly string[]): ClientAddress {
   const trusted = new BlockList();
+  const trustsUnix = trustedProxies.includes('unix');
   for (const range of trustedProxies) {
+    if (range === 'unix') continue;
     const [address = '', prefix] = range.split('/', 2);
     const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
     if (prefix === undefined) trusted.addAddress(address, family);
     else trusted.addSubnet(address, Number(prefix), family);
   }
   const isTrusted = (address: string) =>
-    isIP(address) !== 0 && trusted.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+    address === ''
+      ? trustsUnix
+      : isIP(address) !== 0 && trusted.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 
   return (peer, forwardedFor) => {
     let client = unmap(peer ?? '');
