@@ -122,8 +122,13 @@ interface Attempt {
   readonly lie: Lie;
 }
 
-/** Starts it on a free port. */
-export async function startAttackerIdp(clientId: string): Promise<AttackerIdp> {
+/**
+ * Starts it on a free port.
+ *
+ * @param host - Address of this machine. The product counts `127.0.0.1` as the loopback and no other
+ *   address of that network, so that another one stands for a host beyond it.
+ */
+export async function startAttackerIdp(clientId: string, host = '127.0.0.1'): Promise<AttackerIdp> {
   const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true });
   const publicJwk: JWK = { ...(await exportJWK(publicKey)), kid: 'k1', alg: 'RS256', use: 'sig' };
   const attemptByCode = new Map<string, Attempt>();
@@ -133,8 +138,8 @@ export async function startAttackerIdp(clientId: string): Promise<AttackerIdp> {
   const waiting: { readonly path: string; readonly resolve: (seen: SeenRequest) => void }[] = [];
   let codes = 0;
   const server = createServer((req, res) => void handle(req, res));
-  const port = await listen(server, 0);
-  const issuer = `http://127.0.0.1:${port}`;
+  const port = await listen(server, 0, host);
+  const issuer = `http://${host}:${port}`;
 
   const idp: AttackerIdp = {
     issuer,
@@ -167,7 +172,7 @@ export async function startAttackerIdp(clientId: string): Promise<AttackerIdp> {
     },
     nextRequest: (path) => new Promise((resolve) => waiting.push({ path, resolve })),
     goDown: () => unlisten(server),
-    comeUp: async () => void (await listen(server, port)),
+    comeUp: async () => void (await listen(server, port, host)),
     close: () => unlisten(server),
   };
   return idp;
@@ -311,8 +316,8 @@ function send(res: ServerResponse, answer: TokenAnswer): void {
   else res.end(body);
 }
 
-async function listen(server: Server, port: number): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+async function listen(server: Server, port: number, host: string): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(port, host, resolve));
   return (server.address() as AddressInfo).port;
 }
 

@@ -64,7 +64,12 @@ export function createAdmin(
   const watch = (plain: typeof plainFetch) =>
     traceFetch(metrics?.countIdpCalls(plain, metadataUrls) ?? plain, metadataUrls, tracer);
   const fetch = watch(plainFetch);
-  const issuers = createIssuers({ fetch, now, schedule });
+  const issuers = createIssuers({
+    fetch,
+    now,
+    schedule,
+    dangerouslyAllowPlainHttpTo: config.dangerouslyAllowPlainHttpTo,
+  });
   const relyingParty = createRelyingParty({
     issuers,
     issuer: openId.baseUrl,

@@ -15,6 +15,8 @@ import { type BearerVerifierOptions, createBearerVerifier } from './bearer-verif
 export interface BearerCheckOptions
   extends Omit<BearerVerifierOptions, 'fetch' | 'generation' | 'issuers'> {
   readonly fetch: typeof fetch;
+  /** Origins that issuers and their endpoints may be at over plain http, beyond the loopback. */
+  readonly dangerouslyAllowPlainHttpTo?: readonly string[];
   /** Names of the headers, lower case, and whether `authorization` is left out beside them. */
   readonly headers: Parameters<typeof selectBearerHeaders>[0];
   /** Told of an outage that left a request undecided. */

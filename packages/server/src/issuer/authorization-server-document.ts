@@ -115,6 +115,7 @@ const TEXT_MAX_LENGTH = 2_048;
  *
  * @param text - Untrusted.
  * @param issuer - An absolute URL, as configured.
+ * @param dangerouslyAllowPlainHttpTo - The setting of that name, see {@link findEndpointProblem}.
  *
  * @see [RFC 8414 section 3.3](https://www.rfc-editor.org/rfc/rfc8414#section-3.3) identical issuer
  * @see [OIDC Discovery 1.0 section 4.3](https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderConfigurationValidation)
@@ -122,6 +123,7 @@ const TEXT_MAX_LENGTH = 2_048;
 export function parseIssuerDocument(
   text: string,
   issuer: string,
+  dangerouslyAllowPlainHttpTo: readonly string[] = [],
 ): Result<IssuerDocument, DocumentProblem> {
   const members = parseStrictObject(text);
   if (members === undefined) return refuse({ member: 'document', problem: 'not_json' });
@@ -131,7 +133,9 @@ export function parseIssuerDocument(
   for (const [member, kind] of Object.entries(MEMBERS)) {
     if (!Object.hasOwn(members, member)) continue;
     const value = members[member];
-    const problem = findProblem(value, kind, issuer);
+    const problem = findProblem(value, kind, (address) =>
+      findEndpointProblem(issuer, address, dangerouslyAllowPlainHttpTo),
+    );
     if (problem === undefined) kept[member] = value as string | boolean | readonly string[];
     else if (DECISIVE.has(member)) return refuse({ member, problem });
     else if (kind === 'endpoint' && value !== null && value !== '')
@@ -144,12 +148,14 @@ export function parseIssuerDocument(
  * Reads a document that clients sign in by.
  *
  * @param text - Untrusted.
+ * @param dangerouslyAllowPlainHttpTo - As for {@link parseIssuerDocument}.
  */
 export function parseAuthorizationServerDocument(
   text: string,
   issuer: string,
+  dangerouslyAllowPlainHttpTo: readonly string[] = [],
 ): Result<AuthorizationServerDocument, DocumentProblem> {
-  const parsed = parseIssuerDocument(text, issuer);
+  const parsed = parseIssuerDocument(text, issuer, dangerouslyAllowPlainHttpTo);
   if (!parsed.ok) return parsed;
   const member = findMissingMember(parsed.value, SIGN_IN_MEMBERS);
   return member === undefined
@@ -175,7 +181,7 @@ function compareIssuers(named: unknown, issuer: string): DocumentProblem['proble
 function findProblem(
   value: unknown,
   kind: MemberKind,
-  issuer: string,
+  findAddressProblem: (address: unknown) => EndpointProblem | undefined,
 ): EndpointProblem | undefined {
   switch (kind) {
     case 'boolean':
@@ -186,7 +192,7 @@ function findProblem(
         : 'malformed';
     case 'link':
     case 'endpoint':
-      return findEndpointProblem(issuer, value);
+      return findAddressProblem(value);
   }
 }
 

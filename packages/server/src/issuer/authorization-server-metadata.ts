@@ -75,6 +75,7 @@ export function createMetadataSource(options: MetadataSourceOptions): MetadataSo
 
 class AuthorizationServer implements AuthorizationServerMetadata {
   readonly issuer: string;
+  readonly #metadata: IssuerMetadata;
   readonly #addresses: readonly string[];
   readonly #options: MetadataSourceOptions;
   readonly #path: string | undefined;
@@ -94,6 +95,7 @@ class AuthorizationServer implements AuthorizationServerMetadata {
     const { folder, log } = options;
     const { issuer } = metadata;
     this.issuer = issuer;
+    this.#metadata = metadata;
     this.#addresses = addresses;
     this.#options = options;
     // Named by what it is of: two servers never share a file, and no name comes from outside.
@@ -132,7 +134,8 @@ class AuthorizationServer implements AuthorizationServerMetadata {
   }
 
   get #origin(): DocumentOrigin {
-    return { issuer: this.issuer, address: this.#addresses[0] ?? '' };
+    const { dangerouslyAllowPlainHttpTo } = this.#metadata;
+    return { issuer: this.issuer, address: this.#addresses[0] ?? '', dangerouslyAllowPlainHttpTo };
   }
 
   #restore(): void {

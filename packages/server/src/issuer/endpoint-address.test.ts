@@ -16,11 +16,26 @@ describe('an endpoint', () => {
     ['https://10.0.0.5', 'https://10.0.0.6/jwks'],
     ['https://10.0.0.5', 'https://10.0.0.5/jwks'],
     ['https://localhost:9000', 'https://127.0.0.1:9000/jwks'],
-    [CLUSTER, `${CLUSTER}/keys`],
     [CLUSTER, 'https://idp.example/keys'],
   ])('of %s may be %s', (issuer, address) => {
     expect(findEndpointProblem(issuer, address)).toBeUndefined();
   });
+
+  it.each([
+    [CLUSTER, `${CLUSTER}/keys`, CLUSTER],
+    [ISSUER, `${CLUSTER}/keys`, CLUSTER],
+    [ISSUER, 'http://10.0.0.5:8080/keys', 'http://10.0.0.5:8080'],
+    [ISSUER, 'HTTP://IDP.auth.svc:8080/token?x', CLUSTER],
+  ])(
+    'of %s may be %s where %s is allowed by name, and not elsewhere',
+    (issuer, address, origin) => {
+      expect(findEndpointProblem(issuer, address, [origin])).toBeUndefined();
+      expect(findEndpointProblem(issuer, address, [])).toBe('not_https');
+      expect(findEndpointProblem(issuer, address, [`${origin}1`, 'http://idp.auth.svc'])).toBe(
+        'not_https',
+      );
+    },
+  );
 
   it.each<readonly [string, unknown, string]>([
     [ISSUER, 'http://idp.example/keys', 'not_https'],
@@ -33,8 +48,10 @@ describe('an endpoint', () => {
     [ISSUER, 'javascript:alert(1)', 'not_https'],
     [CLUSTER, 'javascript:alert(1)', 'not_https'],
     [CLUSTER, 'file:///etc/passwd', 'not_https'],
-    [CLUSTER, 'http://127.0.0.1:8080/keys', 'internal'],
-    [CLUSTER, 'http://10.0.0.1/keys', 'internal'],
+    [CLUSTER, `${CLUSTER}/keys`, 'not_https'],
+    [CLUSTER, 'http://127.0.0.1:8080/keys', 'not_https'],
+    [CLUSTER, 'http://10.0.0.1/keys', 'not_https'],
+    [CLUSTER, 'https://10.0.0.1/keys', 'internal'],
     [ISSUER, '/keys', 'malformed'],
     [ISSUER, '', 'malformed'],
     [ISSUER, 7, 'malformed'],
@@ -65,22 +82,22 @@ describe('an endpoint', () => {
     expect(findEndpointProblem(issuer, address)).toBe(problem);
   });
 
-  it('that is let through is http or https, and https where the issuer is', () => {
+  it('that is let through is on https, or at an origin that is allowed by name', () => {
     const address = fc.oneof(
       fc.webUrl(),
       fc.string(),
       fc
         .tuple(
           fc.constantFrom('http:', 'https:', 'javascript:', 'file:', 'HTTPS:', ' https:', 'http:/'),
-          fc.webUrl(),
+          fc.oneof(fc.webUrl(), fc.constant(`${CLUSTER}/keys`)),
         )
         .map(([scheme, url]) => url.replace(/^https?:/, scheme)),
     );
     fc.assert(
       fc.property(fc.constantFrom(ISSUER, CLUSTER), address, (issuer, text) => {
-        if (findEndpointProblem(issuer, text) !== undefined) return;
-        const { protocol } = new URL(text);
-        expect(issuer === ISSUER ? ['https:'] : ['http:', 'https:']).toContain(protocol);
+        if (findEndpointProblem(issuer, text, [CLUSTER]) !== undefined) return;
+        const { protocol, origin } = new URL(text);
+        expect(protocol === 'https:' || origin === CLUSTER).toBe(true);
       }),
     );
   });

@@ -5,12 +5,12 @@
  */
 
 import { BlockList, isIP } from 'node:net';
+import { isLoopbackHost } from '@sallyport/config';
 
 /** What is wrong with an address; for the log. */
 export type EndpointProblem = 'malformed' | 'not_https' | 'internal';
 
 const ADDRESS_MAX_LENGTH = 2_048;
-const LOOPBACK_NAMES: ReadonlySet<string> = new Set(['localhost']);
 const INTERNAL_ADDRESSES = new BlockList();
 for (const [network, prefix] of [
   ['0.0.0.0', 8],
@@ -32,37 +32,38 @@ for (const [network, prefix] of [
 /**
  * Says why an address that an issuer names may not be used.
  *
- * An issuer on https has https endpoints only. One on plain http, which the configuration allows or not,
- * may have either; where it is on this machine its plain http endpoints are, too. An issuer that is on no
- * internal address may not name one, unless it is the same origin: a document from outside must not choose
- * what inside is asked. Names are not resolved: an issuer inside the network has a name that is.
+ * It is on https; on plain http only on this machine, for an issuer that is on plain http there itself, and
+ * at the origins that the configuration allows by name. An issuer that is on no internal address may not
+ * name one, unless it is the same origin or one of those: a document from outside must not choose what
+ * inside is asked. Names are not resolved: an issuer inside the network has a name that is.
  *
  * @param issuer - An absolute URL, from the configuration.
  * @param address - Untrusted.
+ * @param dangerouslyAllowPlainHttpTo - The setting of that name.
  *
  * @see [RFC 8414 section 2](https://www.rfc-editor.org/rfc/rfc8414#section-2) endpoints are URLs, over TLS
  */
-export function findEndpointProblem(issuer: string, address: unknown): EndpointProblem | undefined {
+export function findEndpointProblem(
+  issuer: string,
+  address: unknown,
+  dangerouslyAllowPlainHttpTo: readonly string[] = [],
+): EndpointProblem | undefined {
   if (typeof address !== 'string' || address.length > ADDRESS_MAX_LENGTH) return 'malformed';
   const [from, to] = [new URL(issuer), URL.parse(address)];
   if (to === null || to.username !== '' || to.password !== '' || to.hash !== '') return 'malformed';
-  if (!isSchemeAllowed(from, to)) return 'not_https';
+  if (to.protocol === 'http:' && dangerouslyAllowPlainHttpTo.includes(to.origin)) return undefined;
+  if (to.protocol !== 'https:' && !(isPlainLoopback(to) && isPlainLoopback(from)))
+    return 'not_https';
   if (to.origin !== from.origin && isInternal(to) && !isInternal(from)) return 'internal';
   return undefined;
 }
 
-function isSchemeAllowed(from: URL, to: URL): boolean {
-  if (to.protocol === 'https:') return true;
-  if (to.protocol !== 'http:' || from.protocol !== 'http:') return false;
-  return isLoopback(to) || !isLoopback(from);
-}
-
-function isLoopback({ hostname }: URL): boolean {
-  return LOOPBACK_NAMES.has(hostname) || hostname === '[::1]' || /^127\.[\d.]+$/.test(hostname);
+function isPlainLoopback({ protocol, hostname }: URL): boolean {
+  return protocol === 'http:' && isLoopbackHost(hostname);
 }
 
 function isInternal(url: URL): boolean {
-  if (LOOPBACK_NAMES.has(url.hostname) || url.hostname.endsWith('.localhost')) return true;
+  if (url.hostname === 'localhost' || url.hostname.endsWith('.localhost')) return true;
   const address = url.hostname.replace(/^\[|\]$/g, '');
   const version = isIP(address);
   return version !== 0 && INTERNAL_ADDRESSES.check(address, version === 6 ? 'ipv6' : 'ipv4');

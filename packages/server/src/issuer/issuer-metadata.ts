@@ -38,6 +38,8 @@ export interface IssuerMetadataPorts {
   readonly now: () => number;
   readonly schedule: Schedule;
   readonly random?: (() => number) | undefined;
+  /** The setting of that name; none when absent. */
+  readonly dangerouslyAllowPlainHttpTo?: readonly string[] | undefined;
 }
 
 interface Use extends MetadataUse {
@@ -58,6 +60,7 @@ class UselessDocument extends Error {}
  */
 export class IssuerMetadata {
   readonly issuer: string;
+  readonly dangerouslyAllowPlainHttpTo: readonly string[] | undefined;
   readonly #ports: IssuerMetadataPorts;
   readonly #kept: KeptMetadata<IssuerDocument>;
   readonly #uses: Use[] = [];
@@ -68,11 +71,15 @@ export class IssuerMetadata {
 
   constructor(issuer: string, urls: readonly string[], ports: IssuerMetadataPorts) {
     this.issuer = issuer;
+    this.dangerouslyAllowPlainHttpTo = ports.dangerouslyAllowPlainHttpTo;
     this.#ports = ports;
     this.#kept = new KeptMetadata({
       schedule: ports.schedule,
       random: ports.random,
-      load: async () => this.#offer(await fetchIssuerDocument(issuer, urls, ports.fetch)),
+      load: async () =>
+        this.#offer(
+          await fetchIssuerDocument(issuer, urls, ports.fetch, ports.dangerouslyAllowPlainHttpTo),
+        ),
       onLoaded: () => {},
       onFailure: (cause) => {
         this.#failedAt = ports.now();

@@ -17,6 +17,8 @@ export interface IssuersOptions {
   readonly schedule: Schedule;
   /** At least 0, below 1; by default the runtime's. */
   readonly random?: () => number;
+  /** Origins that issuers and their endpoints may be at over plain http, beyond the loopback. */
+  readonly dangerouslyAllowPlainHttpTo?: readonly string[];
 }
 
 /** One issuer. */

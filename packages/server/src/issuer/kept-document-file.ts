@@ -27,6 +27,8 @@ export interface DocumentOrigin {
   readonly issuer: string;
   /** The first address it is asked for at. */
   readonly address: string;
+  /** The setting of that name, as it is now. */
+  readonly dangerouslyAllowPlainHttpTo?: readonly string[] | undefined;
 }
 
 /** Why a file is not used; for the log. `absent` is nothing to report. */
@@ -65,7 +67,11 @@ export function readKeptDocument(
   const { issuer, address, fetchedAt } = file;
   if (issuer !== origin.issuer || address !== origin.address) return refuse('foreign');
   const written = JSON.stringify(file['document'] ?? null);
-  const parsed = parseAuthorizationServerDocument(written, origin.issuer);
+  const parsed = parseAuthorizationServerDocument(
+    written,
+    origin.issuer,
+    origin.dangerouslyAllowPlainHttpTo,
+  );
   if (!parsed.ok) return refuse(parsed.error.member === 'issuer' ? 'foreign' : 'corrupt');
   // What was kept had been through the same reading: anything more was put there by somebody else.
   if (Object.keys(parsed.value).length !== Object.keys(file['document'] ?? {}).length)

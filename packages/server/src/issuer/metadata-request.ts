@@ -4,6 +4,7 @@
  * @module
  */
 
+import { mayConnect } from '@sallyport/config';
 import { SallyportError } from '@sallyport/protocol';
 import { type IssuerDocument, parseIssuerDocument } from './authorization-server-document.ts';
 import type { IssuerFetch } from './issuer-request.ts';
@@ -32,6 +33,9 @@ export function listMetadataUrls(issuer: string, metadataUrl: string): readonly 
 /**
  * Fetches the document from the first of these places that has one, and reads it.
  *
+ * @param dangerouslyAllowPlainHttpTo - The setting of that name: elsewhere but on the loopback no place on
+ *   plain http is asked.
+ *
  * @throws {SallyportError} `SP_IDP_UNREACHABLE` when nobody answers, or a server that says of itself that
  *   it is broken; `SP_IDP_PROTOCOL` for an answer that is not to be believed.
  */
@@ -39,15 +43,18 @@ export async function fetchIssuerDocument(
   issuer: string,
   urls: readonly string[],
   fetch: IssuerFetch,
+  dangerouslyAllowPlainHttpTo: readonly string[] = [],
 ): Promise<IssuerDocument> {
   let response: Response | undefined;
   for (const url of urls) {
+    if (!mayConnect(new URL(url), dangerouslyAllowPlainHttpTo))
+      throw misbehaved('its metadata would come by plain http, which is not allowed there');
     response = await fetch(url, { headers: { accept: 'application/json' } });
     // Only a server that says that there is nothing here is asked for the other place.
     if (response.status !== 404) break;
   }
   if (response?.status !== 200) throw answeredWith(response?.status ?? 404);
-  const parsed = parseIssuerDocument(await response.text(), issuer);
+  const parsed = parseIssuerDocument(await response.text(), issuer, dangerouslyAllowPlainHttpTo);
   if (!parsed.ok)
     throw misbehaved(`${parsed.error.member} of its metadata: ${parsed.error.problem}`);
   return parsed.value;

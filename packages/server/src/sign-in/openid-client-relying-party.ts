@@ -202,8 +202,8 @@ export function createRelyingParty(options: RelyingPartyOptions): RelyingParty {
     );
     configuration.timeout = IDP_TIMEOUT_MS / 1_000;
     configuration[oidc.customFetch] = fetchFromIdp;
-    // The document of an issuer on https holds no other endpoint.
-    if (issuer.startsWith('http:')) oidc.allowInsecureRequests(configuration);
+    // What may be on plain http was decided where the document was read.
+    if (Object.values(document).some(isPlainHttp)) oidc.allowInsecureRequests(configuration);
     return configuration;
   }
 
@@ -327,6 +327,10 @@ function keyNotHad(): SallyportError {
     detail: 'the key that signed could not be fetched, or not yet once more',
     retryAfterSeconds: 5,
   });
+}
+
+function isPlainHttp(member: unknown): boolean {
+  return typeof member === 'string' && /^http:/i.test(member);
 }
 
 function toRefusal(error: unknown): ExchangeRefusal {
