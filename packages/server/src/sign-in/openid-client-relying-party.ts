@@ -79,8 +79,8 @@ export function createRelyingParty(options: RelyingPartyOptions): RelyingParty {
   });
   const closing = new AbortController();
   const refreshGrant = createRefreshGrant({ clientId, now, onFailure, findSignatureProblem });
-  const ownIssuers = options.issuers === undefined ? createIssuers(options) : undefined;
-  const { metadata, keys } = (options.issuers ?? ownIssuers ?? createIssuers(options)).of(issuer);
+  const issuers = options.issuers ?? createIssuers(options);
+  const { metadata, keys } = issuers.of(issuer);
   let configured: oidc.Configuration | undefined;
   const followed = metadata.follow({
     needs: ['authorization_endpoint', 'token_endpoint', 'jwks_uri'],
@@ -184,7 +184,7 @@ export function createRelyingParty(options: RelyingPartyOptions): RelyingParty {
     close() {
       // A connection that is listened to would keep the process.
       closing.abort(new Error('the relying party is closed'));
-      ownIssuers?.close();
+      if (options.issuers === undefined) issuers.close();
     },
   };
 
