@@ -125,7 +125,7 @@ async function shut({ port, path, cookie }: Target) {
     for (let each = 0; each < SHUT_STREAMS; each += 1) {
       const stream = session.request({ ':path': path, cookie });
       open += 1;
-      stream.on('error', () => {});
+      stream.on('error', () => {}).resume();
       stream.once('close', () => {
         open -= 1;
         lastEndMs = performance.now() - startedAt;

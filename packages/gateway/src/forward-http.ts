@@ -132,6 +132,9 @@ const WAITING_MAX = 1_024;
 /** Of a backend's answer. */
 const HEADER_BYTES_MAX = 32 * 1024;
 
+/** Between client and backend, twice; the client's own buffers come on top of it. */
+const BODY_BUFFER_BYTES = 16 * 1024;
+
 /** Takes one answer from undici to the client. */
 class ResponseRelay implements Dispatcher.DispatchHandler {
   readonly #forwarding: Forwarding;
@@ -258,7 +261,7 @@ class BodyStalled extends Error {
 function openBody(exchange: Exchange, stallMs: number | undefined): Readable | null {
   const { body } = exchange;
   if (body === undefined) return null;
-  const copy = new PassThrough();
+  const copy = new PassThrough({ highWaterMark: BODY_BUFFER_BYTES });
   copy.on('error', ignore);
   copy.once('close', () => {
     body.unpipe(copy);

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { dial, drainSocket, talk } from '../testing/wire-client.ts';
 import type { HttpHandler } from './connections.ts';
 import { listenOnOnePort } from './http-service.ts';
-import { PIPELINED_MAX } from './http1-server.ts';
+import { HOLDING_MAX, PIPELINED_MAX } from './http1-server.ts';
 import type { ServiceTimeouts } from './timeouts.ts';
 
 const HOST = 'host: a\r\n\r\n';
@@ -106,6 +106,28 @@ describe('a connection that pipelines', () => {
     const answers = [...text.matchAll(/<\/(\d+)>/g)].map(([, n]) => Number(n));
     expect(answers).toEqual(Array.from({ length: count }, (_, n) => n));
     expect(text.length).toBeGreaterThan(count * body.length);
+  });
+
+  it('is closed when too many others wait with more already, and only then', async () => {
+    const { handler, held } = holdAnswers();
+    const port = await start(handler);
+    const more = `GET / HTTP/1.1\r\n${HOST}`.repeat(UNDER_WAY_MAX + 1);
+    const sockets = Array.from({ length: HOLDING_MAX + 4 }, () => dial(port));
+    let closed = 0;
+    const fourClosed = new Promise<void>((resolve) => {
+      for (const socket of sockets)
+        socket.resume().once('close', () => {
+          closed += 1;
+          if (closed === 4) resolve();
+        });
+    });
+    for (const socket of sockets) socket.write(more);
+    await fourClosed;
+    for (const response of held) response.end();
+    expect(await talk(port, `GET /other HTTP/1.1\r\nconnection: close\r\n${HOST}`)).toMatch(
+      /other$/,
+    );
+    expect(closed).toBe(4);
   });
 
   it('frees what is under way when it goes', async () => {

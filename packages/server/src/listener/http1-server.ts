@@ -42,7 +42,7 @@ export interface Http1Limits {
 }
 
 /** Connections whose client waits with more, each with up to some 200 kB of it; further ones are closed. */
-const HOLDING_MAX = 512;
+export const HOLDING_MAX = 512;
 const holding = new Set<Pipeline>();
 const pipelines = new WeakMap<Socket, Pipeline>();
 
