@@ -11,4 +11,7 @@ const server = createServer((_, res) => {
   res.writeHead(status, headers);
   res.end(body);
 });
-server.listen(0, '127.0.0.1', () => console.log(`ready http://127.0.0.1:${server.address().port}`));
+// As many may wait as at the service: what is measured begins behind that.
+server.listen({ port: 0, host: '127.0.0.1', backlog: 4_096 }, () =>
+  console.log(`ready http://127.0.0.1:${server.address().port}`),
+);

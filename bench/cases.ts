@@ -8,6 +8,7 @@ import type { BenchCase } from './bench-case.ts';
 import { BEARER } from './cases/bearer.ts';
 import { BEARER_COLD } from './cases/bearer-cold.ts';
 import { COLD_LOCAL, COLD_REDIS } from './cases/cold.ts';
+import { CONNECTIONS } from './cases/connections.ts';
 import { GATEWAY } from './cases/gateway.ts';
 import { ME } from './cases/me.ts';
 import { METADATA } from './cases/metadata.ts';
@@ -21,7 +22,7 @@ import { WORKERS } from './cases/workers.ts';
 
 /** All cases. */
 export const CASES: readonly BenchCase[] = [
-  ...[ME, REDIS, BEARER, REFUSED, REFUSED_COOKIE],
+  ...[ME, CONNECTIONS, REDIS, BEARER, REFUSED, REFUSED_COOKIE],
   ...[COLD_LOCAL, COLD_REDIS, BEARER_COLD, MIX],
   ...[NGINX, GATEWAY, WORKERS, METADATA, START, TOKEN_COMMAND],
 ];

@@ -25,9 +25,26 @@ export function rateFinding(one: Measured, other: Measured, wanted?: number): Fi
 }
 
 /** How much is done in the same processor time, compared with another. */
-export function workFinding(one: Measured, other: Measured, wanted: number): Finding {
+export function workFinding(one: Measured, other: Measured, wanted?: number): Finding {
   const text = `requests for each second of processor time, ${one.name}, in those of ${other.name}`;
-  return judge(text, 'x', summarize(ratios(other, one, 'cpuMicroseconds')), 'at least', wanted);
+  const value = summarize(ratios(other, one, 'cpuMicroseconds'));
+  return wanted === undefined
+    ? { text, unit: 'x', value }
+    : judge(text, 'x', value, 'at least', wanted);
+}
+
+/** What is left of how one compares with another by {@link workFinding} when the load is another one. */
+export function keptWorkFinding(
+  [one, other]: readonly [Measured, Measured],
+  [before, otherBefore]: readonly [Measured, Measured],
+  wanted: number,
+): Finding {
+  const earlier = ratios(otherBefore, before, 'cpuMicroseconds');
+  const kept = ratios(other, one, 'cpuMicroseconds').map(
+    (ratio, index) => ratio / (earlier[index] ?? Number.NaN),
+  );
+  const text = `that of ${one.name}, in that of ${before.name}`;
+  return judge(text, 'x', summarize(kept), 'at least', wanted);
 }
 
 /** A rate as it is. */

@@ -52,6 +52,12 @@ export interface OnePort {
   destroyAll(): void;
 }
 
+/**
+ * Connections that may wait to be taken; the kernel may be set to allow fewer (`net.core.somaxconn`). One more
+ * is dropped, and its client tries again after a second, then after three. Node's 511 are too few for the
+ * clients of a replica that has just ended.
+ */
+const BACKLOG = 4_096;
 const TLS_HANDSHAKE = 0x16;
 const PREFACE = Buffer.from('PRI');
 
@@ -89,7 +95,7 @@ export function createOnePort({
     listen(port, host, keys) {
       return new Promise((resolve, reject) => {
         server.once('error', (cause) => reject(listenFailure(cause, { host, port }, keys)));
-        server.listen(port, host, () => {
+        server.listen({ port, host, backlog: BACKLOG }, () => {
           const address = server.address();
           resolve(typeof address === 'object' && address !== null ? address.port : port);
         });
