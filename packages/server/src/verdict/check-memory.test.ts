@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Sessions } from '../session/sessions.ts';
 import { COOKIE, createCheckUnderTest, toRequest } from '../testing/check.ts';
-import { ADA_SIGNS_IN, LIFETIMES, UNASKED_LIFETIMES } from '../testing/people.ts';
+import { ADA_SIGNS_IN, LIFETIMES, TOKENS, UNASKED_LIFETIMES } from '../testing/people.ts';
 import { createRingKey, openRing, RingInMemory } from '../testing/ring.ts';
 import { DOWN } from '../testing/watched-store.ts';
 import { createCheck } from './check.ts';
@@ -56,6 +56,19 @@ describe('remembering', () => {
     expect(store.reads).toBe(1);
     clock.advance(1);
     expect(await ask(cookie)).toEqual({ outcome: 'refused', reason: 'session_expired' });
+  });
+
+  it('ends when it was idle for too long, also when the store was read a moment before', async () => {
+    const { ask, signIn, clock } = createCheckUnderTest();
+    const { cookie } = await signIn({ tokens: { ...TOKENS, refreshToken: undefined } });
+    // A page's timer asks: that is no use.
+    const watch = () => ask(cookie, { isPassive: true });
+    clock.advance(LIFETIMES.withoutRefreshTokenIdleMs - 1_000);
+    expect(await watch()).toMatchObject({ outcome: 'admitted' });
+    clock.advance(999);
+    expect(await watch()).toMatchObject({ outcome: 'admitted' });
+    clock.advance(1);
+    expect(await watch()).toEqual({ outcome: 'refused', reason: 'session_expired' });
   });
 
   it('reads the store again when the clock was set back', async () => {
