@@ -16,7 +16,11 @@ const FOLDER = 'verdicts';
 const FILES = renderNginxRecipe({ ...DEFAULT_RECIPE, verdictFolder: FOLDER });
 const KEPT_FOR_MS = 5_000;
 const EVIL = 'https://evil.example';
-const PAGE = { 'sec-fetch-mode': 'navigate', accept: 'text/html' };
+const PAGE = {
+  'sec-fetch-mode': 'navigate',
+  'sec-fetch-dest': 'document',
+  accept: 'text/html',
+};
 
 /** How often the check was asked since the last time. */
 function createCounter(gate: Gate): () => number {
