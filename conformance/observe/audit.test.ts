@@ -181,7 +181,7 @@ describe('The audit stream', () => {
     const sent = await visit(new Browser(), '/login');
     const query = service.idp.authorize(sent.location ?? '', { userInfo: GRACE });
     const browser = new Browser();
-    await visit(browser, '/callback?state=made-up');
+    await visit(browser, '/callback?code=made-up&state=made-up');
     const [, failed] = await audit.next(2);
     expect(failed).toMatchObject({
       ...{ event: 'sign_in_failed', ...NOBODY, ...HERE, reason: 'attempt_gone' },

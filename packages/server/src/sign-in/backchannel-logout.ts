@@ -69,8 +69,7 @@ export function createBackchannelLogout(
   return async function backchannelLogout(request) {
     if (request.method !== 'POST') return refuseMethod('POST');
     // A page has sent it from somebody's browser, which may share an address with the IdP.
-    // Not by `Sec-Fetch-Mode`: the fetch of Node sends that, and so does an IdP that is written with it.
-    if (request.headers['sec-fetch-site'] !== undefined) {
+    if (isFromBrowser(request)) {
       auditRefused(request, 'browser');
       return answerError(400, 'invalid_request', TEXTS.form);
     }
@@ -199,6 +198,11 @@ const TEXTS = {
 
 const NO_STORE = { 'cache-control': 'no-store', 'x-accel-expires': '0' } as const;
 const JSON_HEADERS = { ...NO_STORE, 'x-content-type-options': 'nosniff' } as const;
+
+/** Browsers name both. The fetch of Node sends a mode alone, and so does an IdP that is written with it. */
+function isFromBrowser({ headers }: BackchannelRequest): boolean {
+  return headers['sec-fetch-site'] !== undefined && headers['sec-fetch-mode'] !== undefined;
+}
 
 /** Names a token's `jti`, which two issuers may both use. */
 function usedKey({ issuer, jti }: LogoutToken): Buffer {
