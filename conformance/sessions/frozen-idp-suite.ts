@@ -18,8 +18,10 @@ const WAKINGS: readonly Waking[] = ['carries out', 'answers twice', 'drops'];
 const CASES = [30, 90, 300].flatMap((seconds) =>
   WAKINGS.map((waking) => [seconds, waking] as const),
 );
-/** Renewals that were put off, and wait to take over, have their turn again after this. */
-const AGAIN_MS = 10_000;
+/** Renewals that were put off, and wait to take over, have their turn again after a few of these. */
+const AGAIN_MS = 3_000;
+/** And surely after this. */
+const PUT_OFF_MS = 10_000;
 /** At the due time eight minutes have passed; they count no longer after fifteen. */
 const TO_OVERDUE_SECONDS = 7 * 60 + STEP_SECONDS;
 
@@ -77,15 +79,15 @@ export function testFrozenIdp(under: DeploymentUnderTest): void {
 
         deployment.idp.refreshes.pass();
         if (waking === 'drops') {
-          // The connections ended without an answer: each is sent once more.
-          for (
-            let turn = 0;
-            deployment.renewals() < renewals + PEOPLE && turn < PEOPLE;
-            turn += 1
-          ) {
+          // The connections ended without an answer: each is sent once more, when it is its turn.
+          let turn = 0;
+          const askAgain = async () => {
             await deployment.clock.advance(AGAIN_MS);
-            await askAll(turn);
-          }
+            await askAll((turn += 1));
+            return deployment.renewals();
+          };
+          const often = { ...PATIENCE, interval: 100 };
+          await expect.poll(askAgain, often).toBeGreaterThanOrEqual(renewals + PEOPLE);
         }
         await deployment.renewed(renewals + PEOPLE);
         const tokens = tokensSince(since);
@@ -154,7 +156,7 @@ export function testFrozenIdp(under: DeploymentUnderTest): void {
         .toBeGreaterThan(failures);
       await deployment.idp.comeUp();
       await deployment.idp.revoke('grace');
-      await deployment.clock.advance(AGAIN_MS);
+      await deployment.clock.advance(PUT_OFF_MS);
       expect((await deployment.me(0, grace)).status).toBe(200);
       await expect
         .poll(() => deployment.endings().slice(endings), PATIENCE)
