@@ -83,7 +83,8 @@ export function testFrozenIdp(under: DeploymentUnderTest): void {
           let turn = 0;
           const askAgain = async () => {
             await deployment.clock.advance(AGAIN_MS);
-            await askAll((turn += 1));
+            turn += 1;
+            await askAll(turn);
             return deployment.renewals();
           };
           const often = { ...PATIENCE, interval: 100 };
