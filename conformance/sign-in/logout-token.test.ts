@@ -241,7 +241,8 @@ describe('At the back-channel logout endpoint', () => {
       await refused({ sign: rs256(attackersKey) });
       await refusedForKey({ sign: rs256(attackersKey), header: { kid: 'for-encryption' } });
       await refused({ sign: rs256(attackersKey), header: { jwk: await attackersJwk() } });
-      await refused({ sign: rs256(attackersKey), header: { kid: undefined } });
+      // It may be of a key that is not known yet.
+      await refusedForKey({ sign: rs256(attackersKey), header: { kid: undefined } });
     });
 
     it.each<[string, () => string]>([
