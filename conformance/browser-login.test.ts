@@ -36,6 +36,9 @@ describe('Requirement, "Browser login flow", through the embedded gateway', () =
     const page = await browser.visit(authorize.href);
     const landed = await browser.submit(page, { login: 'ada', password: plane.password('ada') });
     const callback = browser.history.at(-2);
+    const answered = browser.history.at(-3);
+    expect(new URL(answered?.url ?? '').origin).toBe(plane.issuer);
+    expect([answered?.status, answered?.location]).toEqual([302, callback?.url]);
     expect(callback?.url).toMatch(/\/callback\?code=[\w.~-]+&state=/);
     // 6 and 7
     expect(callback?.status).toBe(302);

@@ -1,4 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callGrpc } from '../../conformance/wire/grpc.ts';
@@ -19,13 +21,21 @@ const CONTROL_PLANE = '/etc/secrets/union/client_secret';
 const ADMIN_SECRETS = '/etc/secrets/client_secret';
 const DATA_PLANE = '/etc/union/secret/client_secret';
 
+/** Another service of the control plane: it says who the ingress says is calling. */
+const peer = createServer((req, res) => {
+  calls.push(req.url ?? '');
+  res.end(JSON.stringify({ caller: req.headers['x-user-subject'] ?? null }));
+});
+const calls: string[] = [];
 let plane: Plane;
 let variables: Readonly<Record<string, string>>;
 let secret: string;
 /** Stands for the root of a pod's file system, with the secrets mounted. */
 const root = temporaryFolder();
 beforeAll(async () => {
-  plane = await startPlane();
+  await new Promise<void>((resolve) => peer.listen(0, '127.0.0.1', resolve));
+  const { port } = peer.address() as AddressInfo;
+  plane = await startPlane(['--upstream', `http://127.0.0.1:${port}`]);
   const deployment = readFileSync(join(plane.state, 'deployment.env'), 'utf8');
   variables = Object.fromEntries(
     [...deployment.matchAll(/^(\w+)='(.*)'$/gm)].map(([, name = '', value = '']) => [name, value]),
@@ -38,6 +48,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await plane.stop();
+  peer.close();
   root.remove();
 });
 
@@ -166,6 +177,27 @@ describe('Control plane services talk to each other through the ingress', () => 
     expect(readFields(messages[0] ?? Buffer.alloc(0)).get(1)).toEqual([
       variables['INTERNAL_CLIENT_ID'],
     ]);
+  });
+
+  it('and reach one another behind it, which is told who is calling', async () => {
+    const service = startInternalService(controlPlane());
+    const answer = await service.fetch(`${plane.url}/api/v1/peer`, {
+      headers: { 'x-user-subject': 'root' },
+    });
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toEqual({ caller: variables['INTERNAL_CLIENT_ID'] });
+    expect(calls).toEqual(['/api/v1/peer']);
+  });
+
+  it('and without a token reach none', async () => {
+    const before = calls.length;
+    const off = controlPlane();
+    const file = structuredClone(off.file) as { union: { auth: { enable: boolean } } };
+    file.union.auth.enable = false;
+    const service = startInternalService({ ...off, file });
+    const claimed = { headers: { 'x-user-subject': variables['INTERNAL_CLIENT_ID'] ?? '' } };
+    expect((await service.fetch(`${plane.url}/api/v1/peer`, claimed)).status).toBe(401);
+    expect(calls.length).toBe(before);
   });
 
   it('and without one do not, over neither', async () => {

@@ -35,6 +35,16 @@ const NOT_ITS_GRANT = {
   body: { error_description: 'requested grant type is not allowed for this client' },
 };
 
+/** The native application's access token for the answer of an authorization request. */
+async function accessTokenOf(location: string | undefined): Promise<string> {
+  const callback = new URL(location ?? '');
+  const { body } = await requestToken(running, {
+    ...exchangeOf(callback, NATIVE_REQUEST.redirect_uri),
+    client_id: CLIENT_IDS.native,
+  });
+  return String(body['access_token']);
+}
+
 /** The refusal of an authorization request, read from the redirect or from the page. */
 async function refusalOf(parameters: Record<string, string | undefined>): Promise<string> {
   const answer = await createBrowser().get(authorizeUrl(running, parameters));
@@ -61,6 +71,19 @@ describe('web application', () => {
       auth_time: expect.any(Number),
       amr: ['pwd'],
     });
+  });
+
+  it('leads back with a 302 that carries code, state and issuer; without a sign-in the 303 leads to a page here', async () => {
+    const browser = createBrowser();
+    const fresh = await browser.get(authorizeUrl(running));
+    expect(fresh.status).toBe(303);
+    expect(new URL(fresh.location ?? '', running.issuer).origin).toBe(running.issuer);
+    await signIn(running, authorizeUrl(running), { browser });
+    const back = await browser.get(authorizeUrl(running));
+    expect(back.status).toBe(302);
+    const { origin, pathname, searchParams } = new URL(back.location ?? '');
+    expect(origin + pathname).toBe(`${PUBLIC_URL}/callback`);
+    expect([...searchParams.keys()].toSorted()).toEqual(['code', 'iss', 'state']);
   });
 
   it('answers a wrong secret with 401, and the code is still good for the right one', async () => {
@@ -218,6 +241,39 @@ describe('native application', () => {
     expect(answer.location).toMatch(/^http:\/\/localhost:53593\/callback\?code=/);
   });
 
+  it('is trusted with the scopes of its row alone, and by no sign-in that did not happen', async () => {
+    const request = { ...NATIVE_REQUEST, scope: 'all openid' };
+    const nobody = createBrowser();
+    const page = await nobody.get(authorizeUrl(running, request));
+    expect(page.location).toContain('/idp/interaction/');
+    expect(await refusalOf({ ...request, prompt: 'none' })).toBe('login_required');
+    const browser = createBrowser();
+    const { callback } = await signIn(running, authorizeUrl(running, request), { browser });
+    const { body } = await requestToken(running, {
+      ...exchangeOf(callback, NATIVE_REQUEST.redirect_uri),
+      client_id: CLIENT_IDS.native,
+    });
+    expect(body).toMatchObject({ scope: 'all', id_token: expect.any(String) });
+    const wider = await browser.get(authorizeUrl(running, { ...request, scope: 'all admin' }));
+    expect(decodeJwt(await accessTokenOf(wider.location))).toMatchObject({ scope: 'all' });
+    expect(await refusalOf({ ...request, client_id: 'unknown' })).toBe('page 400');
+  });
+
+  it.each(['openid profile', 'openid'])(
+    'gets an access token without the scope all for the scope %j',
+    async (scope) => {
+      const request = { ...NATIVE_REQUEST, scope };
+      const { callback } = await signIn(running, authorizeUrl(running, request));
+      const { status, body } = await requestToken(running, {
+        ...exchangeOf(callback, NATIVE_REQUEST.redirect_uri),
+        client_id: CLIENT_IDS.native,
+      });
+      expect(status).toBe(200);
+      expect(JSON.stringify(body['scope'] ?? '')).not.toMatch(/\ball\b/);
+      expect(String(body['access_token'])).not.toContain('.');
+    },
+  );
+
   it('refuses the grants refresh_token and client_credentials', async () => {
     const client = { client_id: CLIENT_IDS.native };
     const refresh = { ...client, grant_type: 'refresh_token', refresh_token: 'x' };
@@ -302,5 +358,22 @@ describe('unknown clients', () => {
     const fields = { grant_type: 'client_credentials', scope: 'all' };
     expect((await requestToken(running, fields, 'unknown:x')).status).toBe(401);
     expect((await requestToken(running, fields, 'unknown:')).status).toBe(400);
+  });
+
+  it('cannot register themselves: the three applications are all there are', async () => {
+    const discovery = `${running.issuer}/.well-known/openid-configuration`;
+    const metadata = (await (await fetch(discovery)).json()) as object;
+    expect(metadata).not.toHaveProperty('registration_endpoint');
+    for (const path of ['/idp/register', '/idp/reg', '/reg', '/register', '/clients']) {
+      const answer = await fetch(running.issuer + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ redirect_uris: ['https://evil.test/callback'] }),
+      });
+      expect([path, answer.status]).toEqual([path, 404]);
+    }
+    const { web: one, native: two, service: three } = running.idp.spec;
+    const known = [one, two, three].map(({ clientId }) => clientId);
+    expect(known.toSorted()).toEqual(Object.values(CLIENT_IDS).toSorted());
   });
 });

@@ -5,6 +5,7 @@
  */
 
 import { type Client, Provider } from 'oidc-provider/lib/provider.js';
+import { redirectToCallback } from './callback-redirect.ts';
 import { leaveForm } from './form-navigation.ts';
 import { skipEmptyLogout } from './logout.ts';
 import { buildProviderConfiguration, type ProviderInputs } from './provider-configuration.ts';
@@ -27,6 +28,7 @@ export function createProvider(issuer: string, inputs: ProviderInputs): Provider
   prototype.grantTypeAllowed = isGrantTypeAllowed;
 
   provider.use(leaveForm);
+  provider.use(redirectToCallback);
   provider.use(addPollInterval);
   provider.use(skipEmptyLogout);
   return provider;
