@@ -1,5 +1,6 @@
 /**
- * The released Python clients, as the package index gives them, in a virtual environment of their own.
+ * Released Python packages, as the package index gives them, in virtual environments of their own: the
+ * clients, and an identity provider.
  *
  * @module
  */
@@ -11,36 +12,58 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { findPart, type Part, partAt } from '../parts.ts';
 
-const NAME = 'flytekit and flyte';
-const REQUIREMENTS = new URL('requirements.txt', import.meta.url).pathname;
+/** What is installed together, and where it is pinned. */
+interface Packages {
+  readonly name: string;
+  readonly requirements: string;
+}
+
+const CLIENTS: Packages = {
+  name: 'flytekit and flyte',
+  requirements: new URL('requirements.txt', import.meta.url).pathname,
+};
+const PROVIDER: Packages = {
+  name: 'oidc-provider-mock',
+  requirements: new URL('provider-requirements.txt', import.meta.url).pathname,
+};
 const CACHE = new URL('../../node_modules/.cache/sallyport-interop', import.meta.url).pathname;
 const INSTALL_MS = 8 * 60_000;
 
 const execute = promisify(execFile);
 
+/** Finds the interpreter that has the clients, see {@link findPackages}. */
+export function findPythonClients(): Promise<Part> {
+  return findPackages(CLIENTS);
+}
+
+/** Finds the interpreter that has an identity provider of other people's code, see {@link findPackages}. */
+export function findPythonProvider(): Promise<Part> {
+  return findPackages(PROVIDER);
+}
+
 /**
- * Finds the interpreter that has the clients; makes its environment when it is not there yet, which
+ * Finds the interpreter that has the packages; makes its environment when it is not there yet, which
  * takes a minute once.
  *
  * The environment lies below the folder that `SALLYPORT_INTEROP_CACHE` names, by default below
  * `node_modules`, in a folder named after the pinned versions: others make another one. Without
  * Python 3, `venv` or the package index the part is missing.
  */
-export async function findPythonClients(): Promise<Part> {
+async function findPackages({ name, requirements }: Packages): Promise<Part> {
   const python = findPart('python3');
-  if (python.path === undefined) return partAt(NAME, undefined, 'python3 is not on PATH');
+  if (python.path === undefined) return partAt(name, undefined, 'python3 is not on PATH');
   try {
-    return partAt(NAME, await environmentOf(python.path));
+    return partAt(name, await environmentOf(python.path, requirements));
   } catch (cause) {
     const { stderr = '' } = cause as { readonly stderr?: string };
     const because = stderr.trim().split('\n').at(-1) ?? '';
-    return partAt(NAME, undefined, `they could not be installed: ${because}`);
+    return partAt(name, undefined, `they could not be installed: ${because}`);
   }
 }
 
-async function environmentOf(python: string): Promise<string> {
+async function environmentOf(python: string, requirements: string): Promise<string> {
   const { stdout: version } = await execute(python, ['--version']);
-  const key = createHash('sha256').update(version).update(readFileSync(REQUIREMENTS)).digest('hex');
+  const key = createHash('sha256').update(version).update(readFileSync(requirements)).digest('hex');
   const cache = process.env['SALLYPORT_INTEROP_CACHE'] ?? CACHE;
   const folder = join(cache, `python-${key.slice(0, 16)}`);
   const interpreter = (root: string): string => join(root, 'bin', 'python');
@@ -52,7 +75,7 @@ async function environmentOf(python: string): Promise<string> {
     const options = { timeout: INSTALL_MS, maxBuffer: 16 * 1_024 * 1_024 };
     await execute(python, ['-m', 'venv', unfinished], options);
     const install = ['install', '--quiet', '--require-hashes', '--only-binary', ':all:'];
-    const from = ['--disable-pip-version-check', '--requirement', REQUIREMENTS];
+    const from = ['--disable-pip-version-check', '--requirement', requirements];
     await execute(interpreter(unfinished), ['-m', 'pip', ...install, ...from], options);
     // Whole under its name or not at all; whoever made it at the same time made the same.
     if (!existsSync(folder)) renameSync(unfinished, folder);
