@@ -16,6 +16,7 @@ import { MIX } from './cases/mix.ts';
 import { NGINX } from './cases/nginx.ts';
 import { REDIS } from './cases/redis.ts';
 import { REFUSED, REFUSED_COOKIE } from './cases/refused.ts';
+import { SESSIONS } from './cases/sessions.ts';
 import { START } from './cases/start.ts';
 import { TOKEN_COMMAND } from './cases/token-command.ts';
 import { WORKERS } from './cases/workers.ts';
@@ -23,6 +24,6 @@ import { WORKERS } from './cases/workers.ts';
 /** All cases. */
 export const CASES: readonly BenchCase[] = [
   ...[ME, CONNECTIONS, REDIS, BEARER, REFUSED, REFUSED_COOKIE],
-  ...[COLD_LOCAL, COLD_REDIS, BEARER_COLD, MIX],
+  ...[COLD_LOCAL, SESSIONS, COLD_REDIS, BEARER_COLD, MIX],
   ...[NGINX, GATEWAY, WORKERS, METADATA, START, TOKEN_COMMAND],
 ];

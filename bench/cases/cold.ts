@@ -4,17 +4,15 @@
  * @module
  */
 
-import { exchange } from '../../conformance/wire/exchange.ts';
 import type { Bench, BenchCase } from '../bench-case.ts';
 import { requestsScript } from '../load/scripts.ts';
 import { load } from '../load/wrk.ts';
 import { startIdentityProvider } from '../servers/identity-provider.ts';
 import { startSessionRedis } from '../servers/redis.ts';
-import { type Sallyport, startSallyport } from '../servers/sallyport.ts';
+import { startSallyport } from '../servers/sallyport.ts';
 import { compareChecks, peerWhere, sallyportCandidate } from './check-comparison.ts';
+import { assertCold, REMEMBERED } from './cold-reads.ts';
 
-/** More than the process remembers: nothing else is remembered after them, unless it is shown twice in a row. */
-const REMEMBERED = 12_000;
 /** Asked about one after the other, again and again: each is forgotten long before its next turn. */
 const COLD = 60_000;
 /** Asked about before each round, to count: others, since what is shown twice in a short time is remembered. */
@@ -22,10 +20,6 @@ const COUNTED = 30_000;
 /** The code of this path is compiled only once it is used much. */
 const WARM_UP_SECONDS = 4;
 const PROVED_SECONDS = 1;
-/** Of requests whose session was read from the store: a few more or less are under way as one counts. */
-const READ_SHARE = 0.99;
-const READS =
-  /^sallyport_store_operation_duration_seconds_count\{operation="read_metadata"\} (\d+)$/m;
 const NOTES = [
   'So many sessions in turn that each is forgotten, or was never remembered, before it comes again; before each round the metrics have to show, over others of the kind, that every request reads its session from the store. The sessions count as used just now, so that no use is noted.',
   'oauth2-proxy gets one cookie all the time: it remembers none, and opens it each time.',
@@ -99,11 +93,7 @@ async function compareCold(
           await run(cold, WARM_UP_SECONDS);
           isWarm = true;
         }
-        const before = await countReads(sallyport);
-        const { requests } = await run(counted, PROVED_SECONDS);
-        const reads = (await countReads(sallyport)) - before;
-        if (reads < READ_SHARE * requests)
-          throw new Error(`of ${requests} requests only ${reads} read their session`);
+        await assertCold(sallyport, () => run(counted, PROVED_SECONDS));
       },
     }),
     peer: await peerWhere(bench, { idp, ...place }, async (peer) => ({
@@ -111,12 +101,4 @@ async function compareCold(
     })),
     wanted,
   });
-}
-
-/** How many sessions the process has read from its store so far, by its metrics. */
-async function countReads({ metricsUrl }: Sallyport): Promise<number> {
-  const { body } = await exchange(metricsUrl);
-  const found = READS.exec(body)?.[1];
-  if (found === undefined) throw new Error('the metrics do not tell how many sessions were read');
-  return Number(found);
 }

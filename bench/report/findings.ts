@@ -43,7 +43,7 @@ export function keptWorkFinding(
   const kept = ratios(other, one, 'cpuMicroseconds').map(
     (ratio, index) => ratio / (earlier[index] ?? Number.NaN),
   );
-  const text = `that of ${one.name}, in that of ${before.name}`;
+  const text = `ratio of ${one.name} to ${other.name} in processor time, in that of ${before.name} to ${otherBefore.name}`;
   return judge(text, 'x', summarize(kept), 'at least', wanted);
 }
 
