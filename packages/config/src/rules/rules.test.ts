@@ -272,6 +272,16 @@ describe('sign-in', () => {
     expect(judge({ redirectOrigins, auth: { userAuth: { redirectUrl } } })).toHaveLength(count);
   });
 
+  it('a socket that every user of the machine may connect to, and whose word counts, gives a warning', () => {
+    const socket = (socketMode: string, trustedProxies: readonly string[]) =>
+      judge({ trustedProxies, server: { listen: 'unix:/run/s', socketMode } });
+    expect(socket('0666', ['unix'])).toEqual([
+      expect.stringMatching(/^warning c:\d+: server\.socketMode: found "0666", expected "0660"/),
+    ]);
+    expect(socket('0660', ['unix'])).toEqual([]);
+    expect(socket('0666', ['10.0.0.0/8'])).toEqual([]);
+  });
+
   it('a proxy range that is everybody gives a warning', () => {
     expect(judge({ trustedProxies: ['10.0.0.0/8', '::1', 'fd00::/8'] })).toEqual([]);
     expect(judge({ trustedProxies: ['unix'] })).toEqual([

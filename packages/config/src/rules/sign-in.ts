@@ -68,6 +68,23 @@ export const UNIX_PROXY_RULE: Rule = {
         ),
 };
 
+/** Whoever may connect is believed there: with this mode every user of the machine says what address a client has. */
+export const SOCKET_MODE_RULE: Rule = {
+  keys: ['trustedProxies', 'server.listen', 'server.socketMode'],
+  check: ({ config: { server, trustedProxies } }) =>
+    server.listen !== '' && server.socketMode === '0666' && trustedProxies.includes('unix')
+      ? [
+          {
+            key: 'server.socketMode',
+            found: describeFound(server.socketMode),
+            expected:
+              '"0660" with server.socketGroup, where trustedProxies has unix: every user of this machine may connect and is believed',
+            isWarning: true as const,
+          },
+        ]
+      : [],
+};
+
 /** Believing every address means that a client chooses the address it is counted by. */
 export const TRUSTED_PROXIES_RULE: Rule = {
   keys: ['trustedProxies'],

@@ -65,7 +65,7 @@ export const OWN_SCHEMA: SchemaOf<
       fallback: '',
       variable: 'SALLYPORT_SOCKET_GROUP',
       meaning:
-        "Group of that socket, by name or number: the one that nginx' workers are in. Without one it is that of the process.",
+        "Group of that socket, by name or number: the one that nginx' workers are in. The user of this process has to be a member of it. Without one it is the group of the process.",
     },
     workers: {
       kind: workerCountKind(WORKERS_MAX),
