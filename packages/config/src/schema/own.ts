@@ -277,7 +277,7 @@ export const OWN_SCHEMA: SchemaOf<
       kind: integerKind(1, 100_000),
       fallback: 600,
       meaning:
-        'Requests a minute to `/login`, `/callback` and `/logout` from one address (only with `trustedProxies`) and with one session cookie; more are answered with 429. A sign-in takes two; what pages load without a person (images, scripts, fetches, prefetches, frames of other sites) takes none. At `/auth/backchannel-logout` as many that are not valid. Each of `server.workers` counts by itself.',
+        'Requests a minute to `/login`, `/callback` and `/logout` from one address (only with `trustedProxies`) and with one session cookie; more are answered with 429. A sign-in takes two; what pages load without a person (images, scripts, fetches, prefetches, frames of other sites) takes none. At `/auth/backchannel-logout` as many from one address that are not valid (only with `trustedProxies`). Each of `server.workers` counts by itself.',
     },
   },
 };

@@ -79,8 +79,19 @@ export function isBackground({ method, headers }: CallerHints): boolean {
  */
 export function isSubresource(headers: IncomingHttpHeaders): boolean {
   const mode = headers['sec-fetch-mode'];
-  if (mode !== undefined && mode !== 'navigate') return true;
-  return /\bprefetch\b/.test(String(headers['sec-purpose'] ?? ''));
+  return (mode !== undefined && mode !== 'navigate') || isPrefetch(headers);
+}
+
+/**
+ * Whether a browser loads a page ahead, in case the person goes there: a speculation rule, a link that the
+ * pointer rests on. It sends the cookies and says that it navigates, as if the person had.
+ *
+ * @see [Prefetch, `Sec-Purpose`](https://wicg.github.io/nav-speculation/prefetch.html#sec-purpose-header)
+ */
+export function isPrefetch(headers: IncomingHttpHeaders): boolean {
+  return [headers['sec-purpose'], headers['purpose'], headers['x-moz'], headers['x-purpose']].some(
+    (purpose) => /\b(?:prefetch|prerender|preview)\b/i.test(String(purpose ?? '')),
+  );
 }
 
 /** Whether a browser says that it loads a page into a frame, or into what is like one. */

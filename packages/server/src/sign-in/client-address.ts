@@ -36,7 +36,7 @@ export function createClientAddress(trustedProxies: readonly string[]): ClientAd
   return (peer, forwardedFor) => {
     let client = unmap(peer ?? '');
     for (const hop of (forwardedFor ?? '').split(',').toReversed()) {
-      const address = unmap(hop.trim());
+      const address = unmap(withoutPort(hop.trim()));
       if (!isTrusted(client) || isIP(address) === 0) break;
       client = address;
     }
@@ -62,6 +62,12 @@ export function addressBlock(address: string): string {
     .slice(0, 4)
     .map((group) => Number.parseInt(group, 16).toString(16))
     .join(':');
+}
+
+/** Some proxies write `192.0.2.1:4711` or `[2001:db8::1]:4711`: their clients must not share one budget. */
+function withoutPort(hop: string): string {
+  const [, ipv4, ipv6] = /^(?:([\d.]+):\d{1,5}|\[([^\]]+)\](?::\d{1,5})?)$/.exec(hop) ?? [];
+  return ipv4 ?? ipv6 ?? hop;
 }
 
 /** A dual-stack listener shows IPv4 peers as `::ffff:192.0.2.1`. */

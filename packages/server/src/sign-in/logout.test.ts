@@ -35,6 +35,23 @@ describe('/logout', () => {
     expect(await ask(cookie)).toMatchObject({ outcome: 'admitted' });
   });
 
+  it.each([
+    ['sec-purpose', 'prefetch'],
+    ['sec-purpose', 'prefetch;prerender'],
+    ['sec-purpose', 'prefetch;anonymous-client-ip'],
+    ['purpose', 'prefetch'],
+    ['x-moz', 'prefetch'],
+    ['x-purpose', 'preview'],
+  ])('ends nothing where a browser only loads ahead (%s: %s)', async (name, value) => {
+    const { dependencies, signIn, ask } = createSignInUnderTest();
+    const { cookie } = await signIn();
+    const response = await createLogout(dependencies)(
+      toSignInRequest('', { ...LINK, [name]: value, cookie: `${COOKIE}=${cookie}` }),
+    );
+    expect([response.status, response.headers.get('set-cookie')]).toEqual([401, null]);
+    expect(await ask(cookie)).toMatchObject({ outcome: 'admitted' });
+  });
+
   it('does not take a cookie that a browser withholds from the POST of another site for none', async () => {
     const { dependencies } = createSignInUnderTest();
     const logout = createLogout(dependencies);

@@ -5,11 +5,13 @@
  */
 
 import { PATHS, parseRedirectTarget } from '@sallyport/protocol';
+import { isPrefetch } from '../answer/caller.ts';
 import { buildSignOutQuestionPage } from '../page/sign-out-pages.ts';
 import { openText } from '../session/seal.ts';
 import { isSessionHandle, readSessionValues } from '../session/session-cookie.ts';
 import type { SignInDependencies } from './sign-in-dependencies.ts';
 import {
+  refuseBackground,
   refuseMethod,
   type SignInRequest,
   showFailure,
@@ -40,6 +42,8 @@ export function createLogout(
 
   return async function logout(request) {
     if (!['GET', 'HEAD', 'POST'].includes(request.method)) return refuseMethod('GET, HEAD, POST');
+    // A browser throws such an answer away, and asks again when the person goes there.
+    if (isPrefetch(request.headers)) return refuseBackground(request, redirects.publicOrigin);
     const asked = singleParameter(request.query, 'redirect_url');
     const state = singleParameter(request.query, 'state');
     if (asked === 'repeated' || state === 'repeated')
