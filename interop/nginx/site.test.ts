@@ -25,8 +25,20 @@ const CURL = findPart('curl');
 const OPENSSL = findPart('openssl');
 const HTTP = 'include conf.d/*.conf;';
 
-/** The commands of the README, in order: install, reload, check, generate, call, look where verdicts may lie, keep them. */
-const [INSTALL = '', RELOAD = '', CHECK = '', GENERATE = '', CALL = '', LOOK = '', KEEP = ''] = [
+/**
+ * The commands of the README, in order: install, reload, by a Unix socket, check, generate, call, look where verdicts
+ * may lie, keep them.
+ */
+const [
+  INSTALL = '',
+  RELOAD = '',
+  SOCKET = '',
+  CHECK = '',
+  GENERATE = '',
+  CALL = '',
+  LOOK = '',
+  KEEP = '',
+] = [
   ...readFileSync(join(ROOT, 'deploy/nginx/README.md'), 'utf8').matchAll(/```sh\n(.*?)```/gs),
 ].map(([, commands]) => commands);
 
@@ -265,6 +277,21 @@ describe.skipIf(isLeftOut)(
       const file = readFileSync(join(prefix.path, 'sallyport/protected-none.conf'), 'utf8');
       for (const header of ['x-user-claim-department $', 'x-own-authorization "', 'x-internal "'])
         expect(file).toContain(`proxy_set_header ${header}`);
+    });
+
+    it('takes the recipe for a Unix socket, as the README makes it, once the site names no upstream for it', async () => {
+      const site = join(prefix.path, 'conf.d/sallyport.conf');
+      const before = readFileSync(site, 'utf8');
+      expect(await bash(here(SOCKET))).toMatchObject({ status: 0, stderr: '' });
+      expect(testConfiguration(prefix, HTTP).ok).toBe(false);
+      writeFileSync(
+        site,
+        before.replaceAll(/^upstream sallyport_admin(?:_grpc)? \{.*?^\}\n/gms, ''),
+      );
+      expect(testConfiguration(prefix, HTTP).log).not.toMatch(/\[(?:warn|error|emerg)\]/);
+      writeFileSync(site, before);
+      expect(await bash(here(GENERATE))).toMatchObject({ status: 0 });
+      expect(testConfiguration(prefix, HTTP).ok).toBe(true);
     });
 
     it('takes the recipe that keeps verdicts, as the README makes it, and the one without again', async () => {
