@@ -67,7 +67,12 @@ describe.skipIf(NGINX.isLeftOut)(
       const cookie = await signIn('ada');
       expect((await ingress.ask({ headers: { cookie } })).status).toBe(200);
       await exchange(`${service.url}/logout`, {
-        headers: { cookie, 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'navigate' },
+        headers: {
+          cookie,
+          'sec-fetch-site': 'same-origin',
+          'sec-fetch-mode': 'navigate',
+          'sec-fetch-dest': 'document',
+        },
       });
       expect((await ingress.ask({ headers: { cookie } })).status).toBe(401);
     });
