@@ -74,7 +74,12 @@ describe.skipIf(NGINX.isLeftOut)('nginx: verdicts kept for a moment, and any two
     const token = await accessToken(platform.service.idp, platform.url, { sub: 'service' });
     const [ada, grace, old] = [await signIn('ada'), await signIn('grace'), await signIn('ada')];
     await exchange(`${platform.url}/logout`, {
-      headers: { cookie: old, 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'navigate' },
+      headers: {
+        cookie: old,
+        'sec-fetch-site': 'same-origin',
+        'sec-fetch-mode': 'navigate',
+        'sec-fetch-dest': 'document',
+      },
     });
     values = new Map([
       ['ADA', ada],
