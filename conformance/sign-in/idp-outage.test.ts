@@ -178,7 +178,9 @@ describe('An IdP whose metadata', () => {
       const service = await startService({}, [], {}, idp);
       await asked;
       expect((await exchange(`${service.url}/readyz`)).status).toBe(503);
+      const askedAgain = idp.nextRequest(DISCOVERY);
       idp.metadata = {};
+      await askedAgain;
       expect(await becomesReady(service)).toBe(true);
       await expectSignsIn(service, new Browser());
       await service.stop();

@@ -69,7 +69,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const publicOrigin = new URL(options.publicOrigin);
   const http = createHttpForwarder({ publicOrigin, timeouts, log });
   const grpc = createGrpcForwarder({ publicOrigin, timeouts, log });
-  const routeRequest = createRequestRouter({
+  const route = createRequestRouter({
     publicOrigin,
     routes,
     upstreamFor,
@@ -80,6 +80,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     forwardGrpc: grpc.forward,
     log,
   });
+  const routeRequest: typeof route = (exchange) => port.afterArrivals(() => route(exchange));
   const http1 = createHttp1Listener({ timeouts, routeRequest });
   const http2 = createHttp2Listener({ timeouts, routeRequest });
   const tls =

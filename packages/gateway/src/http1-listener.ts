@@ -77,7 +77,7 @@ export function createHttp1Listener({ timeouts, routeRequest }: ListenerOptions)
     });
     const { lingerMs } = timeouts;
     const upgrade = undefined;
-    void routeRequest(
+    routeRequest(
       new Http1Exchange({ request, response, socket, expectsContinue, upgrade, lingerMs }),
     );
   }
@@ -111,7 +111,7 @@ export function createHttp1Listener({ timeouts, routeRequest }: ListenerOptions)
     });
     const upgrade = head === undefined ? undefined : { socket: stream, head };
     const { lingerMs } = timeouts;
-    void routeRequest(
+    routeRequest(
       new Http1Exchange({ request, response, socket, expectsContinue: false, upgrade, lingerMs }),
     );
   }

@@ -61,7 +61,7 @@ export function createHttp2Listener({ timeouts, routeRequest }: ListenerOptions)
     session.once('close', () => sessions.delete(session));
     limitRest(session, socket, { settingsMs: headersMs, keepAliveMs, lingerMs, stallMs });
     session.on('stream', (stream, headers, _flags, rawHeaders) => {
-      void routeRequest(new Http2Exchange(stream, headers, rawHeaders, peerAddress, lingerMs));
+      routeRequest(new Http2Exchange(stream, headers, rawHeaders, peerAddress, lingerMs));
     });
   }
 }

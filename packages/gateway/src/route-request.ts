@@ -37,8 +37,8 @@ export interface RequestRouterOptions {
 /** Finds the origin of a group's backend for a transport; `undefined` when it is not run. */
 export type UpstreamFor = (group: RouteGroup, transport: 'http' | 'grpc') => string | undefined;
 
-/** Takes a request to its answer. Never rejects. */
-export type RouteRequest = (exchange: Exchange) => Promise<void>;
+/** Takes a request to its answer. Never throws or rejects. */
+export type RouteRequest = (exchange: Exchange) => void;
 
 const HEADER_FIELDS_MAX = 200;
 /** RFC 9110 section 9.1: a method is a case-sensitive name, and every registered one is upper case. */
@@ -51,7 +51,9 @@ export function createRequestRouter(options: RequestRouterOptions): RouteRequest
   const { publicOrigin, upstreamFor, answer, backendHeaders, timeouts, log } = options;
   const matchRoute = createRouteMatcher(options.routes);
 
-  return async function routeRequest(exchange) {
+  return (exchange) => void routeRequest(exchange);
+
+  async function routeRequest(exchange: Exchange): Promise<void> {
     const requestId = selectRequestId(valuesOf(exchange.rawHeaders, 'x-request-id'));
     try {
       await takeSteps(exchange, requestId);
@@ -62,7 +64,7 @@ export function createRequestRouter(options: RequestRouterOptions): RouteRequest
       });
       sendProblem(exchange, 'internal_error', { requestId });
     }
-  };
+  }
 
   async function takeSteps(exchange: Exchange, requestId: string): Promise<void> {
     const kind = tellCaller(exchange);

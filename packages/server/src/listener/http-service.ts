@@ -44,10 +44,11 @@ export interface HttpListener {
  * @throws {SallyportError} `SP_PORT_IN_USE` when the port is taken, `SP_LISTEN_FAILED` when it cannot be had.
  */
 export async function listenOnOnePort(
-  handler: HttpHandler,
+  handle: HttpHandler,
   options: ListenOptions,
 ): Promise<HttpListener> {
   const timeouts = { ...SERVICE_TIMEOUTS, ...options.timeouts };
+  const handler: HttpHandler = (req, res) => port.afterArrivals(() => handle(req, res));
   const http1 = createHttp1Connections({ handler, timeouts });
   const http2 = createHttp2Connections({ handler, timeouts });
   const port = createOnePort({

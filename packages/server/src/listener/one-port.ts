@@ -5,6 +5,7 @@
  */
 
 import { createServer, type Socket } from 'node:net';
+import { createArrivals } from './arrivals.ts';
 import { CONNECTIONS_MAX, makeRoom } from './crowded-port.ts';
 import { type ListenKeys, listenFailure } from './listen-failure.ts';
 
@@ -45,6 +46,8 @@ export interface OnePort {
    *   request may be on its way. By default at once.
    */
   stopListening(undecidedMs?: number): void;
+  /** Runs work of a request, after the connections that are just being accepted. */
+  afterArrivals(this: void, work: () => void): void;
   /** The open ones. */
   connections(): Iterable<Socket>;
   /** Resolves once every connection is closed. */
@@ -88,6 +91,7 @@ export function createOnePort({
   const sockets = new Set<Socket>();
   const undecided = new Set<Socket>();
   const whenAllClosed: (() => void)[] = [];
+  const arrivals = createArrivals();
   // Half-open, because a client may finish sending before it reads; http.Server expects it too.
   const server = createServer({ allowHalfOpen: true, noDelay: true, keepAlive: true }, sort);
 
@@ -112,6 +116,7 @@ export function createOnePort({
       if (undecidedMs === 0) closeUndecided();
       else setTimeout(closeUndecided, undecidedMs).unref();
     },
+    afterArrivals: arrivals.afterThem,
     connections: () => sockets,
     allClosed() {
       if (sockets.size === 0) return Promise.resolve();
@@ -129,6 +134,7 @@ export function createOnePort({
   }
 
   function sort(socket: Socket): void {
+    arrivals.arrived();
     sockets.add(socket);
     undecided.add(socket);
     const timer = setTimeout(() => socket.destroy(), firstBytesMs);
