@@ -11,7 +11,7 @@ import { describe, expect, it } from 'vitest';
 
 const ROOT = new URL('../../', import.meta.url);
 const PAGE = readFileSync(new URL('docs/logs.md', ROOT), 'utf8');
-const AUDIT = readFileSync(new URL('packages/server/src/observe/audit/audit.ts', ROOT), 'utf8');
+const AUDIT = readFileSync(new URL('packages/server/src/audit/audit.ts', ROOT), 'utf8');
 const RATES = readFileSync(new URL('packages/server/src/observe/log/log-bounds.ts', ROOT), 'utf8');
 
 interface Row {

@@ -6,7 +6,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, onTestFinished } from 'vitest';
-import type { LogFields } from '../../packages/server/src/observe/log/log.ts';
+import type { LogFields } from '../../packages/server/src/log/log.ts';
 import {
   openRedisSessionStore,
   type RedisSessionStoreOptions,

@@ -10,31 +10,29 @@ import type { Answer } from './answer/answer.ts';
 import type { BackendHeaderPolicy } from './answer/backend-headers.ts';
 import { tellCaller } from './answer/caller.ts';
 import { shapeAnswer } from './answer/shape-answer.ts';
+import { type Audit, NO_REQUEST, NOBODY } from './audit/audit.ts';
+import { createOriginReader } from './audit/audit-origin.ts';
 import type { BearerSettings } from './bearer/bearer-settings.ts';
 import { createBearerVerifier } from './bearer/bearer-verifier.ts';
 import { createMeDoor } from './doors/me.ts';
 import { createVerdictCache } from './doors/verdict-cache.ts';
 import { createFrontDoor } from './front-door.ts';
-import type { Schedule } from './issuer/idp-metadata.ts';
+import { Readiness, type WaitingFor } from './health/readiness.ts';
 import { createIssuerFetch } from './issuer/issuer-request.ts';
 import type { Issuers } from './issuer/issuers.ts';
 import type { HttpHandler } from './listener/connections.ts';
+import { describeFailure, type Log } from './log/log.ts';
 import type { MetadataOptions } from './metadata/rest-door.ts';
-import { type Audit, NO_REQUEST, NOBODY } from './observe/audit/audit.ts';
-import { auditBearers } from './observe/audit/audit-bearers.ts';
-import { createOriginReader } from './observe/audit/audit-origin.ts';
-import { describeFailure, type Log } from './observe/log/log.ts';
+import { auditBearers } from './observe/audit-bearers.ts';
 import type { ServerReadings } from './observe/metrics/metrics.ts';
 import { traceRequests } from './observe/traces/trace-requests.ts';
 import { traceVerdicts } from './observe/traces/trace-verdicts.ts';
-import type { Tracer } from './observe/traces/tracer.ts';
 import {
   combineObservers,
   type DoorName,
   observeCheck,
   type VerdictObserver,
 } from './observe/verdict-observer.ts';
-import { Readiness, type WaitingFor } from './readiness.ts';
 import { createRouter } from './router.ts';
 import { KeyRing, type KeyRingSource } from './session/key-ring.ts';
 import { RenewalBudget } from './session/renewal/renewal-budget.ts';
@@ -49,6 +47,8 @@ import type { ClientKeys } from './sign-in/client-keys.ts';
 import { createKeptLogouts } from './sign-in/kept-logouts.ts';
 import { createRateLimit, type RateLimit } from './sign-in/rate-limit.ts';
 import type { RelyingParty } from './sign-in/relying-party.ts';
+import type { Schedule } from './time/schedule.ts';
+import type { Tracer } from './trace/tracer.ts';
 import { type AccessRules, selectAccessClaims } from './verdict/access.ts';
 import { type Check, createCheck } from './verdict/check.ts';
 import type { CheckRequest } from './verdict/check-request.ts';

@@ -6,11 +6,11 @@
 
 import type { AdminServer } from './admin-server.ts';
 import { createFrontDoor } from './front-door.ts';
-import type { Schedule } from './issuer/idp-metadata.ts';
-import type { Log } from './observe/log/log.ts';
-import { Readiness } from './readiness.ts';
+import { Readiness } from './health/readiness.ts';
+import type { Log } from './log/log.ts';
 import { createRouter } from './router.ts';
 import { createClientAddress } from './sign-in/client-address.ts';
+import type { Schedule } from './time/schedule.ts';
 
 /** What {@link createDisabledServer} needs. */
 export interface DisabledServerOptions {

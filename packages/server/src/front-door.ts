@@ -9,13 +9,13 @@ import { Health } from '@sallyport/protocol/protobuf';
 import { type CallerKind, tellCaller } from './answer/caller.ts';
 import type { DoorOptions } from './doors/door-options.ts';
 import { createNodeDoor } from './doors/node-http.ts';
+import { type HealthOptions, registerHealth } from './health/health-service.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from './listener/connections.ts';
+import type { Log } from './log/log.ts';
 import { registerAuthMetadata } from './metadata/auth-metadata-service.ts';
-import { type HealthOptions, registerHealth } from './metadata/health-service.ts';
 import { registerIdentity } from './metadata/identity-service.ts';
 import { createRestDoor, type MetadataOptions } from './metadata/rest-door.ts';
 import { createRpcHandler, sendUnimplemented } from './metadata/rpc-handler.ts';
-import type { Log } from './observe/log/log.ts';
 import type { Identity } from './verdict/verdict.ts';
 
 /** What lies behind the door. */

@@ -12,6 +12,7 @@ export {
 } from './admin-server.ts';
 export type { BearerSettings, IssuerSettings } from './bearer/bearer-settings.ts';
 export { createDisabledServer, type DisabledServerOptions } from './disabled-server.ts';
+export { Readiness, type WaitedFor, type WaitingFor } from './health/readiness.ts';
 export type { AuthorizationServerDocument } from './issuer/authorization-server-document.ts';
 export {
   type AuthorizationServerMetadata,
@@ -19,16 +20,14 @@ export {
   type MetadataSource,
   type MetadataSourceOptions,
 } from './issuer/authorization-server-metadata.ts';
-export type { Schedule } from './issuer/idp-metadata.ts';
 export { createIssuers, type Issuers, type IssuersOptions } from './issuer/issuers.ts';
 export { createPatientFetch } from './issuer/patient-fetch.ts';
+export { createPinoLog, type LogThreshold } from './log/pino-log.ts';
 export type { PublicClientConfig } from './metadata/public-client-config.ts';
 export type { MetadataOptions } from './metadata/rest-door.ts';
-export { createPinoLog, type LogThreshold } from './observe/log/pino-log.ts';
 export { nameBrowser } from './page/browser-name.ts';
 export { Html, html } from './page/html.ts';
 export { PAGE_THEME } from './page/page.ts';
-export { Readiness, type WaitedFor, type WaitingFor } from './readiness.ts';
 export { KeyRing } from './session/key-ring.ts';
 export { createKeyRingFile, rotateKeyRingFile } from './session/key-ring-file.ts';
 export {
@@ -53,3 +52,4 @@ export {
   type RelyingPartyOptions,
 } from './sign-in/openid-client-relying-party.ts';
 export type { RelyingParty } from './sign-in/relying-party.ts';
+export type { Schedule } from './time/schedule.ts';

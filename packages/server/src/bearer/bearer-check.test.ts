@@ -11,7 +11,7 @@ import {
   IssuersInMemory,
 } from '../testing/forge.ts';
 import { OPEN_RULES } from '../testing/people.ts';
-import { createBearerCheck } from '../verdict/index.ts';
+import { createBearerCheck } from '../verdict.ts';
 
 const KEY = createSigningKey('ES256', 'ec');
 const TOKEN = forgeToken(KEY, HONEST_CLAIMS);

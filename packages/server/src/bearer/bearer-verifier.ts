@@ -5,8 +5,8 @@
  */
 
 import { hash } from 'node:crypto';
-import type { Schedule } from '../issuer/idp-metadata.ts';
 import type { IssuerFetch } from '../issuer/issuer-request.ts';
+import type { Schedule } from '../time/schedule.ts';
 import type { Occupancy } from '../verdict/bounded-cache.ts';
 import type { BearerVerifier } from '../verdict/check.ts';
 import type { Generation } from '../verdict/generation.ts';

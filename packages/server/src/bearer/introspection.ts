@@ -6,9 +6,9 @@
 
 import { hash } from 'node:crypto';
 import { SallyportError } from '@sallyport/protocol';
-import type { Schedule } from '../issuer/idp-metadata.ts';
 import type { IssuerFetch } from '../issuer/issuer-request.ts';
 import { type JsonObject, parseStrictObject } from '../issuer/strict-json.ts';
+import type { Schedule } from '../time/schedule.ts';
 import { createClaimsPolicy, findClaimsProblem } from './access-token.ts';
 import type { BearerSettings, IntrospectionSettings } from './bearer-settings.ts';
 import { readClientId } from './claim-readers.ts';

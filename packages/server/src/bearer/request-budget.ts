@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Schedule } from '../issuer/idp-metadata.ts';
+import type { Schedule } from '../time/schedule.ts';
 
 /** Limits and ports of {@link RequestBudget}. */
 export interface RequestBudgetOptions {

@@ -13,8 +13,8 @@ import {
 } from '@connectrpc/connect';
 import type { Principal } from '@sallyport/protocol';
 import { messageOf, type Problem } from '../answer/problem.ts';
-import { selectRequestId } from '../answer/request-id.ts';
 import { toProblem } from '../answer/shape-answer.ts';
+import { selectRequestId } from '../log/request-id.ts';
 import type { Identity, Refused, Undecided } from '../verdict/verdict.ts';
 import type { DoorOptions } from './door-options.ts';
 import { findGrants } from './unshared.ts';

@@ -13,8 +13,8 @@ import {
 } from '@grpc/grpc-js';
 import type { Principal } from '@sallyport/protocol';
 import { messageOf, type Problem } from '../answer/problem.ts';
-import { selectRequestId } from '../answer/request-id.ts';
 import { toProblem } from '../answer/shape-answer.ts';
+import { selectRequestId } from '../log/request-id.ts';
 import type { Identity, Refused, Undecided, Verdict } from '../verdict/verdict.ts';
 import type { DoorOptions } from './door-options.ts';
 import { spellHeaders } from './web-headers.ts';

@@ -7,8 +7,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Denial } from '../answer/answer.ts';
 import { tellCaller } from '../answer/caller.ts';
-import { requestIdOf } from '../answer/request-id.ts';
 import { shapeAnswer } from '../answer/shape-answer.ts';
+import { requestIdOf } from '../log/request-id.ts';
 import type { Refused, Undecided } from '../verdict/verdict.ts';
 import type { DoorOptions } from './door-options.ts';
 

@@ -6,7 +6,7 @@
 
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
-import { describeFailure, type Log } from '../observe/log/log.ts';
+import { describeFailure, type Log } from '../log/log.ts';
 import type {
   AuthorizationServerDocument,
   IssuerDocument,

@@ -5,9 +5,7 @@
  */
 
 import { SallyportError } from '@sallyport/protocol';
-
-/** Calls back later; returns how to call it off. */
-export type Schedule = (afterMs: number, callback: () => void) => () => void;
+import type { Schedule } from '../time/schedule.ts';
 
 /** Dependencies of {@link KeptMetadata}. */
 export interface KeptMetadataOptions<T> {

@@ -4,8 +4,9 @@
  * @module
  */
 
+import type { Schedule } from '../time/schedule.ts';
 import { findMissingMember, type IssuerDocument } from './authorization-server-document.ts';
-import { KeptMetadata, type Schedule } from './idp-metadata.ts';
+import { KeptMetadata } from './idp-metadata.ts';
 import type { IssuerFetch } from './issuer-request.ts';
 import { fetchIssuerDocument, misbehaved } from './metadata-request.ts';
 

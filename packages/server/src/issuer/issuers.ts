@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Schedule } from './idp-metadata.ts';
+import type { Schedule } from '../time/schedule.ts';
 import { IssuerKeys } from './issuer-keys.ts';
 import { IssuerMetadata } from './issuer-metadata.ts';
 import { createIssuerFetch } from './issuer-request.ts';

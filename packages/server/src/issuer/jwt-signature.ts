@@ -5,7 +5,7 @@
  */
 
 import { createHash } from 'node:crypto';
-import type { Schedule } from './idp-metadata.ts';
+import type { Schedule } from '../time/schedule.ts';
 import type { IssuerKeys } from './issuer-keys.ts';
 import { verifySignature } from './signature.ts';
 

@@ -9,7 +9,7 @@ import * as http from 'node:http';
 import * as https from 'node:https';
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
-import type { Schedule } from './idp-metadata.ts';
+import type { Schedule } from '../time/schedule.ts';
 
 /** There was no connection, or no TLS: nothing of the request can have reached the server. */
 export class NotSentError extends Error {

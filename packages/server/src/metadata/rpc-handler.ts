@@ -22,7 +22,7 @@ import { JSON_HEADERS, NO_STORE_HEADERS } from '../answer/problem.ts';
 import { identityKey } from '../doors/connect.ts';
 import { send } from '../doors/node-http.ts';
 import type { HttpRequest, HttpResponse } from '../listener/connections.ts';
-import { describeFailure, type Log } from '../observe/log/log.ts';
+import { describeFailure, type Log } from '../log/log.ts';
 import type { Identity } from '../verdict/verdict.ts';
 
 /** Answers a call; `false` when no service has its path. */

@@ -5,7 +5,6 @@
  * @module
  */
 
-export type { Schedule } from '../issuer/idp-metadata.ts';
 export {
   type Audit,
   type AuditEvent,
@@ -14,10 +13,19 @@ export {
   createAudit,
   NO_REQUEST,
   NOBODY,
-} from './audit/audit.ts';
-export { type AuditLog, type AuditLogOptions, openAuditLog } from './audit/audit-log.ts';
-export type { Log, LogFields, LogLevel, LogValue } from './log/log.ts';
-export { describeFailure } from './log/log.ts';
+} from '../audit/audit.ts';
+export { type AuditLog, type AuditLogOptions, openAuditLog } from '../audit/audit-log.ts';
+export type { Log, LogFields, LogLevel, LogValue } from '../log/log.ts';
+export { describeFailure } from '../log/log.ts';
+export type { Schedule } from '../time/schedule.ts';
+export {
+  errorType,
+  type RequestSpan,
+  type SpanAttributes,
+  type SpanDescription,
+  type Tracer,
+  type TraceSpan,
+} from '../trace/tracer.ts';
 export { type BoundedLog, boundLog } from './log/log-bounds.ts';
 export {
   createVerdictLog,
@@ -44,14 +52,6 @@ export {
 export { loadPrometheus, type Prometheus } from './metrics/prometheus-loading.ts';
 export { traceFetch } from './traces/trace-fetch.ts';
 export { traceStore } from './traces/trace-store.ts';
-export {
-  errorType,
-  type RequestSpan,
-  type SpanAttributes,
-  type SpanDescription,
-  type Tracer,
-  type TraceSpan,
-} from './traces/tracer.ts';
 export {
   combineObservers,
   type DoorName,

@@ -5,11 +5,11 @@ import { ADA, ADA_SIGNS_IN, LIFETIMES, TOKENS } from '../testing/people.ts';
 import { createRingKey, openRing, RingInMemory } from '../testing/ring.ts';
 import { createTemporaryFolder } from '../testing/temporary-folder.ts';
 import { createLocalSessionStore } from './local/local-session-store.ts';
-import { planValidation } from './renewal/validation.ts';
 import { parseSessionHandle } from './session-cookie.ts';
 import { ownerOfPrincipal } from './session-record.ts';
 import type { SessionStore } from './session-store.ts';
 import { type NewSession, Sessions } from './sessions.ts';
+import { planValidation } from './validation.ts';
 
 const WITHOUT_REFRESH: NewSession = {
   ...ADA_SIGNS_IN,

@@ -6,7 +6,6 @@
 
 import type { JsonValue, Principal, UserRecord } from '@sallyport/protocol';
 import type { KeyRing } from './key-ring.ts';
-import { planValidation } from './renewal/validation.ts';
 import {
   createSessionHandle,
   formatSessionHandle,
@@ -23,6 +22,7 @@ import {
   toStoredSession,
 } from './session-record.ts';
 import type { EndReason, SessionStore } from './session-store.ts';
+import { planValidation } from './validation.ts';
 
 /** How long sessions live; all in milliseconds. */
 export interface SessionLifetimes {

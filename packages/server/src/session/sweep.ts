@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { Schedule } from '../issuer/idp-metadata.ts';
-import { describeFailure, type Log } from '../observe/log/log.ts';
+import { describeFailure, type Log } from '../log/log.ts';
+import type { Schedule } from '../time/schedule.ts';
 import type { SessionStore } from './session-store.ts';
 
 /** What {@link startSweeping} needs. */

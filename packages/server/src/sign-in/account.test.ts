@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import type { AuditEvent } from '../observe/audit/audit.ts';
+import type { AuditEvent } from '../audit/audit.ts';
 import { PrincipalSessions } from '../session/principal-sessions.ts';
 import { formatSessionId } from '../session/session-id.ts';
 import { COOKIE, createCheckUnderTest, PUBLIC } from '../testing/check.ts';

@@ -6,8 +6,8 @@
 
 import type { Readable } from 'node:stream';
 import { PATHS } from '@sallyport/protocol';
-import { auditPrincipal } from '../observe/audit/audit.ts';
-import { auditOrigin } from '../observe/audit/audit-origin.ts';
+import { auditPrincipal } from '../audit/audit.ts';
+import { auditOrigin } from '../audit/audit-origin.ts';
 import { buildAccountPage, isAccountNotice, type ListedSession } from '../page/account-page.ts';
 import type { PrincipalSessions } from '../session/principal-sessions.ts';
 import { readSessionValues } from '../session/session-cookie.ts';

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { setImmediate as settled } from 'node:timers/promises';
 import { accept, refuse, SallyportError } from '@sallyport/protocol';
 import { describe, expect, it } from 'vitest';
-import type { AuditEvent } from '../observe/audit/audit.ts';
+import type { AuditEvent } from '../audit/audit.ts';
 import type { EndedAtIdp } from '../session/principal-sessions.ts';
 import { Clock, NOON } from '../testing/clock.ts';
 import { Timers } from '../testing/timers.ts';

@@ -6,9 +6,9 @@
 
 import { createHash, randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import { type Audit, NOBODY } from '../observe/audit/audit.ts';
-import { auditOrigin } from '../observe/audit/audit-origin.ts';
-import { describeFailure, type Log } from '../observe/log/log.ts';
+import { type Audit, NOBODY } from '../audit/audit.ts';
+import { auditOrigin } from '../audit/audit-origin.ts';
+import { describeFailure, type Log } from '../log/log.ts';
 import type { PrincipalSessions } from '../session/principal-sessions.ts';
 import type { SessionStore, Turn } from '../session/session-store.ts';
 import { addressBlock } from './client-address.ts';

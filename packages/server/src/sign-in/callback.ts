@@ -6,8 +6,8 @@
 
 import { createHash } from 'node:crypto';
 import { PATHS, selectRedirectTarget } from '@sallyport/protocol';
-import { type AuditPrincipal, auditPrincipal, NOBODY } from '../observe/audit/audit.ts';
-import { auditOrigin } from '../observe/audit/audit-origin.ts';
+import { type AuditPrincipal, auditPrincipal, NOBODY } from '../audit/audit.ts';
+import { auditOrigin } from '../audit/audit-origin.ts';
 import { buildOneMomentPage } from '../page/one-moment-page.ts';
 import { readSessionValues, setSessionCookie } from '../session/session-cookie.ts';
 import { findAccessRefusal, selectAccessClaims } from '../verdict/access.ts';

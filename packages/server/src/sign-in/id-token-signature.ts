@@ -6,10 +6,10 @@
 
 import { parseJwt } from '../bearer/jwt.ts';
 import type { IssuerDocument } from '../issuer/authorization-server-document.ts';
-import type { Schedule } from '../issuer/idp-metadata.ts';
 import type { IssuerKeys } from '../issuer/issuer-keys.ts';
 import { verifyIssuedSignature } from '../issuer/jwt-signature.ts';
 import { isSignatureAlgorithm } from '../issuer/signature.ts';
+import type { Schedule } from '../time/schedule.ts';
 
 /** Longest id_token, in characters: some list hundreds of groups. */
 const ID_TOKEN_MAX_LENGTH = 65_536;

@@ -4,9 +4,9 @@
  * @module
  */
 
-import { type Audit, NOBODY } from '../observe/audit/audit.ts';
-import { auditOrigin } from '../observe/audit/audit-origin.ts';
-import { describeFailure } from '../observe/log/log.ts';
+import { type Audit, NOBODY } from '../audit/audit.ts';
+import { auditOrigin } from '../audit/audit-origin.ts';
+import { describeFailure } from '../log/log.ts';
 import type { ExchangeRefusal } from './relying-party.ts';
 import { type SignInRequest, showFailure } from './sign-in-request.ts';
 

@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { Schedule } from '../issuer/idp-metadata.ts';
-import type { Log } from '../observe/log/log.ts';
+import type { Log } from '../log/log.ts';
+import type { Schedule } from '../time/schedule.ts';
 import type { LogoutToken } from './logout-token.ts';
 
 /** Keeps logouts in the memory of this process. */

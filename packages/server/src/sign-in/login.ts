@@ -6,8 +6,8 @@
 
 import { PATHS, selectRedirectTarget } from '@sallyport/protocol';
 import { isBackground } from '../answer/caller.ts';
-import { NOBODY } from '../observe/audit/audit.ts';
-import { auditOrigin } from '../observe/audit/audit-origin.ts';
+import { NOBODY } from '../audit/audit.ts';
+import { auditOrigin } from '../audit/audit-origin.ts';
 import { showIdpRefusal } from './idp-refusal.ts';
 import { readPopupTarget } from './popup.ts';
 import type { SignInDependencies } from './sign-in-dependencies.ts';

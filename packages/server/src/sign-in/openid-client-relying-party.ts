@@ -8,9 +8,9 @@ import { accept, PATHS, type Result, refuse, SallyportError } from '@sallyport/p
 import * as oidc from 'openid-client';
 import type { IssuerDocument } from '../issuer/authorization-server-document.ts';
 import { createIdpFetch } from '../issuer/idp-fetch.ts';
-import type { Schedule } from '../issuer/idp-metadata.ts';
 import { createIssuers, type Issuers } from '../issuer/issuers.ts';
 import { type Claims, joinClaims } from '../session/joined-claims.ts';
+import type { Schedule } from '../time/schedule.ts';
 import { type ClientCredential, createClientAuthentication } from './client-authentication.ts';
 import { CLOCK_TOLERANCE_SECONDS, findIdTokenProblem } from './id-token-claims.ts';
 import {

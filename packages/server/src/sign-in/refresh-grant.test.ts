@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createPatientFetch } from '../issuer/patient-fetch.ts';
-import { describeFailure } from '../observe/log/log.ts';
+import { describeFailure } from '../log/log.ts';
 import type { RefreshedTokens } from '../session/renewal/renewal.ts';
 import { NOON } from '../testing/clock.ts';
 import { createSigningKey, encodePart, forgeToken, WEB_CLIENT } from '../testing/forge.ts';

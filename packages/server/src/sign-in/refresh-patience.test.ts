@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { createPatientFetch } from '../issuer/patient-fetch.ts';
-import { describeFailure } from '../observe/log/log.ts';
+import { describeFailure } from '../log/log.ts';
 import { NOON } from '../testing/clock.ts';
 import { WEB_CLIENT } from '../testing/forge.ts';
 import { Timers } from '../testing/timers.ts';

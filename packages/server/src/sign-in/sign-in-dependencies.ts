@@ -5,8 +5,8 @@
  */
 
 import type { LandingPolicy } from '@sallyport/protocol';
-import type { Audit } from '../observe/audit/audit.ts';
-import type { Log } from '../observe/log/log.ts';
+import type { Audit } from '../audit/audit.ts';
+import type { Log } from '../log/log.ts';
 import type { KeyRing } from '../session/key-ring.ts';
 import type { CookieSettings } from '../session/session-cookie.ts';
 import type { SessionStore } from '../session/session-store.ts';

@@ -5,8 +5,8 @@
  */
 
 import { PATHS } from '@sallyport/protocol';
-import { auditPrincipal } from '../observe/audit/audit.ts';
-import { auditOrigin } from '../observe/audit/audit-origin.ts';
+import { auditPrincipal } from '../audit/audit.ts';
+import { auditOrigin } from '../audit/audit-origin.ts';
 import { buildSignedOutPage } from '../page/sign-out-pages.ts';
 import { sealText } from '../session/seal.ts';
 import { clearSessionCookie } from '../session/session-cookie.ts';

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { createAudit, NO_REQUEST } from '../observe/audit/audit.ts';
-import type { Log, LogFields } from '../observe/log/log.ts';
+import { createAudit, NO_REQUEST } from '../audit/audit.ts';
+import type { Log, LogFields } from '../log/log.ts';
 import type { RenewalDependencies, SeenSession } from '../session/renewal/renewal.ts';
 import { Renewals, type RenewalsOptions } from '../session/renewal/renewals.ts';
 import { formatSessionId } from '../session/session-id.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NO_REQUEST } from '../observe/audit/audit.ts';
+import { NO_REQUEST } from '../audit/audit.ts';
 import { RenewalBudget } from '../session/renewal/renewal-budget.ts';
 import { Renewals } from '../session/renewal/renewals.ts';
 import { COOKIE, createCheckUnderTest, PUBLIC, toRequest } from '../testing/check.ts';

@@ -5,11 +5,11 @@
  */
 
 import type { KeyRing } from '../session/key-ring.ts';
-import { isAdmittedUnasked, isUseWorthNoting } from '../session/renewal/validation.ts';
 import { type CookieSettings, setSessionCookie } from '../session/session-cookie.ts';
 import { type Session, sessionEnd } from '../session/session-record.ts';
 import type { SessionStore } from '../session/session-store.ts';
 import type { Sessions } from '../session/sessions.ts';
+import { isAdmittedUnasked, isUseWorthNoting } from '../session/validation.ts';
 import { type AccessRules, findAccessRefusal } from './access.ts';
 import type { Occupancy } from './bounded-cache.ts';
 import type { Generation } from './generation.ts';

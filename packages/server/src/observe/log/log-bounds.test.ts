@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { LogFields, LogLevel } from '../../log/log.ts';
 import { Clock } from '../../testing/clock.ts';
 import { ClockTimers } from '../../testing/clock-timers.ts';
-import type { LogFields, LogLevel } from './log.ts';
 import { AUDIT_RATES, BOUNDED_EVENTS, boundLog } from './log-bounds.ts';
 
 const MANY = 5_000;

@@ -4,10 +4,10 @@
  * @module
  */
 
-import type { Schedule } from '../../issuer/idp-metadata.ts';
-import { type AuditEventName, createAudit, NO_REQUEST, NOBODY } from '../audit/audit.ts';
-import type { Log, LogFields } from './log.ts';
-import { EventBudget, type EventRate } from './log-budget.ts';
+import { type AuditEventName, createAudit, NO_REQUEST, NOBODY } from '../../audit/audit.ts';
+import type { Log, LogFields } from '../../log/log.ts';
+import { EventBudget, type EventRate } from '../../log/log-budget.ts';
+import type { Schedule } from '../../time/schedule.ts';
 
 /** What somebody without any session can cause, by asking. */
 const STRANGERS: EventRate = { burst: 50, perSecond: 10 };

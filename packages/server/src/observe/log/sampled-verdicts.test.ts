@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import type { LogFields } from '../../log/log.ts';
 import { Clock } from '../../testing/clock.ts';
 import { ClockTimers } from '../../testing/clock-timers.ts';
 import type { CheckRequest } from '../../verdict/check-request.ts';
 import type { Admitted, Refused, Undecided } from '../../verdict/verdict.ts';
-import type { LogFields } from './log.ts';
 import { createVerdictLog } from './sampled-verdicts.ts';
 
 const ADMITTED: Admitted = {

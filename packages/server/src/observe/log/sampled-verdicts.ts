@@ -4,15 +4,15 @@
  * @module
  */
 
-import { requestIdOf } from '../../answer/request-id.ts';
-import type { Schedule } from '../../issuer/idp-metadata.ts';
+import type { Log, LogFields } from '../../log/log.ts';
+import { EventBudget, type EventRate } from '../../log/log-budget.ts';
+import { cutText } from '../../log/log-redaction.ts';
+import { requestIdOf } from '../../log/request-id.ts';
 import { formatSessionId } from '../../session/session-id.ts';
+import type { Schedule } from '../../time/schedule.ts';
 import type { CheckRequest } from '../../verdict/check-request.ts';
 import type { Verdict } from '../../verdict/verdict.ts';
 import type { DoorName, VerdictObserver } from '../verdict-observer.ts';
-import type { Log, LogFields } from './log.ts';
-import { EventBudget, type EventRate } from './log-budget.ts';
-import { cutText } from './log-redaction.ts';
 
 /** Settings and ports of {@link createVerdictLog}. */
 export interface VerdictLogOptions {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { LogFields } from '../log/log.ts';
+import type { LogFields } from '../../log/log.ts';
 import { CounterFamily, type Metric, readGauge } from './metrics-family.ts';
 
 /** What the event has as its reason when a process starts: that is no reload. */

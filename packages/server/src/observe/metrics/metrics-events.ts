@@ -7,9 +7,9 @@
  * @module
  */
 
+import type { AuditEventName } from '../../audit/audit.ts';
+import type { LogFields } from '../../log/log.ts';
 import type { EndReason } from '../../session/session-store.ts';
-import type { AuditEventName } from '../audit/audit.ts';
-import type { LogFields } from '../log/log.ts';
 import { CounterFamily, type Metric } from './metrics-family.ts';
 
 /** Complete, or it does not compile. */

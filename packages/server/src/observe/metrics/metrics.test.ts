@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { LogLevel } from '../log/log.ts';
+import type { LogLevel } from '../../log/log.ts';
 import { createMetrics, type Metrics, type ServerReadings } from './metrics.ts';
 
 const START = 1_700_000_000_000;

@@ -6,9 +6,9 @@
  * @module
  */
 
+import type { Log, LogLevel } from '../../log/log.ts';
 import type { SessionStore } from '../../session/session-store.ts';
 import type { Occupancy } from '../../verdict/bounded-cache.ts';
-import type { Log, LogLevel } from '../log/log.ts';
 import type { VerdictObserver } from '../verdict-observer.ts';
 import { createConfigurationCounts } from './metrics-configuration.ts';
 import { createEventCounts } from './metrics-events.ts';

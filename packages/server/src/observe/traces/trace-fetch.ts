@@ -4,8 +4,8 @@
  * @module
  */
 
+import type { SpanDescription, Tracer } from '../../trace/tracer.ts';
 import { tellIdpOperation } from '../metrics/metrics-idp-calls.ts';
-import type { SpanDescription, Tracer } from './tracer.ts';
 
 const SERVER_ERROR = 500;
 

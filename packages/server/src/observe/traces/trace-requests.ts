@@ -13,7 +13,7 @@ import {
   IdentityService2,
 } from '@sallyport/protocol/protobuf';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../listener/connections.ts';
-import type { RequestSpan, SpanDescription, Tracer } from './tracer.ts';
+import type { RequestSpan, SpanDescription, Tracer } from '../../trace/tracer.ts';
 
 /** RFC 9110 section 9 and RFC 5789. A caller can make up any other, so those share one name. */
 const METHODS: ReadonlySet<string> = new Set([

@@ -5,8 +5,8 @@
  */
 
 import type { SessionStore } from '../../session/session-store.ts';
+import type { Tracer } from '../../trace/tracer.ts';
 import { STORE_OPERATION_NAMES, type StoreOperation } from '../store-operations.ts';
-import type { Tracer } from './tracer.ts';
 
 /**
  * Stands in front of a store. What is asked in memory, on the way of every request, passes untouched; ids

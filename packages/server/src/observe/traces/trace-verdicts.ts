@@ -4,8 +4,8 @@
  * @module
  */
 
+import type { Tracer } from '../../trace/tracer.ts';
 import type { VerdictObserver } from '../verdict-observer.ts';
-import type { Tracer } from './tracer.ts';
 
 /**
  * Creates the observer. It says the door, the outcome and the reason, never who somebody is.

@@ -11,7 +11,7 @@ import {
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { describeFailure } from '../../observe/log/log.ts';
+import { describeFailure } from '../../log/log.ts';
 import { Clock, NOON } from '../../testing/clock.ts';
 import { ADA, ADA_SIGNS_IN, LIFETIMES } from '../../testing/people.ts';
 import { openRing, RingInMemory } from '../../testing/ring.ts';

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Schedule } from '../../issuer/idp-metadata.ts';
+import type { Schedule } from '../../time/schedule.ts';
 import type {
   EndReason,
   SessionStore,

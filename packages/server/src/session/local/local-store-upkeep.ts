@@ -8,8 +8,8 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { SallyportError } from '@sallyport/protocol';
-import type { Schedule } from '../../issuer/idp-metadata.ts';
-import { describeFailure } from '../../observe/log/log.ts';
+import { describeFailure } from '../../log/log.ts';
+import type { Schedule } from '../../time/schedule.ts';
 
 /** What the thread is told: remove what had ended by `time`, at most `limit` sessions. */
 export interface UpkeepOrder {

@@ -5,8 +5,8 @@
  * @module
  */
 
-import type { Log } from '../../observe/log/log.ts';
-import { describeFailure } from '../../observe/log/log.ts';
+import type { Log } from '../../log/log.ts';
+import { describeFailure } from '../../log/log.ts';
 import { type RedisAccess, type RedisAddress, RedisConnection } from './redis-connection.ts';
 import { storeUnavailable, toStoreFailure } from './redis-failure.ts';
 import { judgeServer, readServerFacts, type ServerTraits } from './redis-server-check.ts';

@@ -9,7 +9,7 @@
  */
 
 import { SallyportError } from '@sallyport/protocol';
-import type { Log } from '../../observe/log/log.ts';
+import type { Log } from '../../log/log.ts';
 import type { EndReason, SessionStore, StoredSession } from '../session-store.ts';
 import type { RedisAccess, RedisCommand } from './redis-connection.ts';
 import { type DurableWrite, DurableWrites } from './redis-durable-writes.ts';

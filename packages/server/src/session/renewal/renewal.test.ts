@@ -11,8 +11,8 @@ import {
   setupTwo,
 } from '../../testing/renewal.ts';
 import { createRingKey } from '../../testing/ring.ts';
+import { planValidation } from '../validation.ts';
 import { type RenewalOutcome, renewSession } from './renewal.ts';
-import { planValidation } from './validation.ts';
 
 const BY_US: RenewalOutcome = { kind: 'renewed', byUs: true };
 const BY_ANOTHER: RenewalOutcome = { kind: 'renewed', byUs: false };

@@ -17,8 +17,8 @@ import {
   toStoredSession,
 } from '../session-record.ts';
 import type { SessionStore, StoredSession } from '../session-store.ts';
+import { planValidation, type ValidationLimits } from '../validation.ts';
 import type { RenewalBudget, RenewalTurn } from './renewal-budget.ts';
-import { planValidation, type ValidationLimits } from './validation.ts';
 
 /** The IdP's answer to a refresh request, verified. */
 export interface RefreshedTokens {

@@ -1,6 +1,6 @@
 import { refuse } from '@sallyport/protocol';
 import { describe, expect, it } from 'vitest';
-import type { LogFields } from '../../observe/log/log.ts';
+import type { LogFields } from '../../log/log.ts';
 import { passUntil } from '../../testing/renewal.ts';
 import { lineOf, seen, setupRenewals as setup } from '../../testing/renewals.ts';
 

@@ -1,6 +1,6 @@
 import { refuse, SallyportError } from '@sallyport/protocol';
 import { describe, expect, it } from 'vitest';
-import { createAudit, NO_REQUEST } from '../../observe/audit/audit.ts';
+import { createAudit, NO_REQUEST } from '../../audit/audit.ts';
 import { settled } from '../../testing/clock-timers.ts';
 import { TOKENS } from '../../testing/people.ts';
 import { holdAnswer, passUntil, type SignedIn } from '../../testing/renewal.ts';

@@ -11,11 +11,10 @@ import {
   auditPrincipal,
   NO_REQUEST,
   NOBODY,
-} from '../../observe/audit/audit.ts';
-import type { RequestSource } from '../../observe/audit/audit-origin.ts';
-import { describeFailure, type Log } from '../../observe/log/log.ts';
-import { traceRenewal } from '../../observe/traces/trace-renewals.ts';
-import type { Tracer } from '../../observe/traces/tracer.ts';
+} from '../../audit/audit.ts';
+import type { RequestSource } from '../../audit/audit-origin.ts';
+import { describeFailure, type Log } from '../../log/log.ts';
+import type { Tracer } from '../../trace/tracer.ts';
 import { parseSessionHandle, type SessionHandle } from '../session-cookie.ts';
 import { formatSessionId } from '../session-id.ts';
 import type { Session } from '../session-record.ts';
@@ -26,6 +25,7 @@ import {
   type SeenSession,
   UNANSWERED_MS,
 } from './renewal.ts';
+import { traceRenewal } from './trace-renewals.ts';
 
 /** Dependencies of {@link Renewals}. */
 export interface RenewalsOptions

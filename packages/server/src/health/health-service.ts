@@ -15,8 +15,8 @@ import {
   IdentityService2,
   HealthCheckResponse_ServingStatus as Status,
 } from '@sallyport/protocol/protobuf';
-import type { Schedule } from '../issuer/idp-metadata.ts';
-import type { WaitingFor } from '../readiness.ts';
+import type { Schedule } from '../time/schedule.ts';
+import type { WaitingFor } from './readiness.ts';
 
 /** What the service answers from. */
 export interface HealthOptions {

@@ -1,11 +1,11 @@
 import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { Clock } from '../../testing/clock.ts';
-import { ClockTimers } from '../../testing/clock-timers.ts';
-import { createTemporaryFolder } from '../../testing/temporary-folder.ts';
 import type { LogFields, LogLevel } from '../log/log.ts';
 import { createPinoLog } from '../log/pino-log.ts';
+import { Clock } from '../testing/clock.ts';
+import { ClockTimers } from '../testing/clock-timers.ts';
+import { createTemporaryFolder } from '../testing/temporary-folder.ts';
 import { openAuditLog } from './audit-log.ts';
 
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5, 678);

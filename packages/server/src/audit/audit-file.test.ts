@@ -18,9 +18,9 @@ import {
 import { join } from 'node:path';
 import { SallyportError } from '@sallyport/protocol';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Clock } from '../../testing/clock.ts';
-import { ClockTimers } from '../../testing/clock-timers.ts';
-import { createTemporaryFolder } from '../../testing/temporary-folder.ts';
+import { Clock } from '../testing/clock.ts';
+import { ClockTimers } from '../testing/clock-timers.ts';
+import { createTemporaryFolder } from '../testing/temporary-folder.ts';
 import { type Append, type AuditFileOptions, openAuditFile } from './audit-file.ts';
 
 function setup(overrides: Partial<AuditFileOptions> = {}) {

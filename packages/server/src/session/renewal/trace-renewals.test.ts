@@ -1,8 +1,8 @@
 import { SallyportError } from '@sallyport/protocol';
 import { describe, expect, it } from 'vitest';
-import type { RenewalOutcome } from '../../session/renewal/renewal.ts';
+import { createEventCounts } from '../../observe/metrics/metrics-events.ts';
 import { RecordingTracer } from '../../testing/recording-tracer.ts';
-import { createEventCounts } from '../metrics/metrics-events.ts';
+import type { RenewalOutcome } from './renewal.ts';
 import { traceRenewal } from './trace-renewals.ts';
 
 const AWAY = new SallyportError('SP_IDP_UNREACHABLE', { component: 'idp' });

@@ -5,9 +5,9 @@
  */
 
 import { escapeUnprintable } from '@sallyport/protocol';
-import type { Schedule } from '../../issuer/idp-metadata.ts';
 import { describeFailure, type Log, type LogFields } from '../log/log.ts';
 import { redactFields } from '../log/log-redaction.ts';
+import type { Schedule } from '../time/schedule.ts';
 import { createAudit, NO_REQUEST, NOBODY } from './audit.ts';
 import { type AuditFile, type AuditFileOptions, openAuditFile } from './audit-file.ts';
 

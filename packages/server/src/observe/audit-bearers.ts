@@ -4,9 +4,9 @@
  * @module
  */
 
-import type { VerdictObserver } from '../verdict-observer.ts';
-import type { Audit } from './audit.ts';
-import type { ReadOrigin } from './audit-origin.ts';
+import type { Audit } from '../audit/audit.ts';
+import type { ReadOrigin } from '../audit/audit-origin.ts';
+import type { VerdictObserver } from './verdict-observer.ts';
 
 /**
  * Creates the observer. What a token says of its holder is told only when the token was verified, and

@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { RenewalOutcome } from '../../session/renewal/renewal.ts';
-import { errorType, type Tracer } from './tracer.ts';
+import { errorType, type Tracer } from '../../trace/tracer.ts';
+import type { RenewalOutcome } from './renewal.ts';
 
 /**
  * Does a renewal, which belongs to no request: the one that began it is linked, does not wait for it as a

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Session } from '../session-record.ts';
+import type { Session } from './session-record.ts';
 
 /** Of the time until the IdP must be asked, this part passes before it is: a slow answer then harms nobody. */
 const AHEAD = 0.8;

@@ -5,8 +5,8 @@
  */
 
 import type { IncomingHttpHeaders } from 'node:http';
-import { requestIdOf } from '../../answer/request-id.ts';
 import { cutText } from '../log/log-redaction.ts';
+import { requestIdOf } from '../log/request-id.ts';
 import type { AuditOrigin } from './audit.ts';
 
 /** A request as far as its origin shows in it. Untrusted. */

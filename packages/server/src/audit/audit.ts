@@ -5,10 +5,10 @@
  */
 
 import type { Principal } from '@sallyport/protocol';
-import { formatSessionId } from '../../session/session-id.ts';
-import type { EndReason } from '../../session/session-store.ts';
 import type { Log, LogFields, LogValue } from '../log/log.ts';
 import { cutText } from '../log/log-redaction.ts';
+import { formatSessionId } from '../session/session-id.ts';
+import type { EndReason } from '../session/session-store.ts';
 
 /** Where a request comes from; each `undefined` when there is no request, or it does not say. */
 export interface AuditOrigin {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { CheckRequest } from '../../verdict/check-request.ts';
-import type { Refused, RefusedToken, Verdict } from '../../verdict/verdict.ts';
-import type { AuditEvent } from './audit.ts';
+import type { AuditEvent } from '../audit/audit.ts';
+import type { CheckRequest } from '../verdict/check-request.ts';
+import type { Refused, RefusedToken, Verdict } from '../verdict/verdict.ts';
 import { auditBearers } from './audit-bearers.ts';
 
 const ORIGIN = { address: '192.0.2.1', browser: undefined, request_id: 'request-0001' };

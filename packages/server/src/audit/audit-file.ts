@@ -6,7 +6,7 @@
 
 import { close, constants, fstatSync, open, openSync, stat, write } from 'node:fs';
 import { promisify } from 'node:util';
-import type { Schedule } from '../../issuer/idp-metadata.ts';
+import type { Schedule } from '../time/schedule.ts';
 import { auditFileUnusable } from './audit-file-failure.ts';
 
 /**

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Schedule } from '../../issuer/idp-metadata.ts';
+import type { Schedule } from '../time/schedule.ts';
 
 /** How much of one kind of event is written. */
 export interface EventRate {
