@@ -19,7 +19,7 @@ import {
   selectIdTokenAlgorithms,
 } from './id-token-signature.ts';
 import { createLogoutTokenVerifier } from './logout-token-verifier.ts';
-import { createRefreshGrant } from './refresh-grant.ts';
+import { createRefreshGrant, type RefreshEndpoint } from './refresh-grant.ts';
 import type {
   CallbackChecks,
   ExchangedTokens,
@@ -72,22 +72,35 @@ export function createRelyingParty(options: RelyingPartyOptions): RelyingParty {
   const { issuer, clientId, scopes, publicOrigin, now, schedule, onFailure, onReady } = options;
   const redirectUri = publicOrigin + PATHS.callback;
   const authenticateClient = createClientAuthentication(options.credential);
+  const client = { client_id: clientId, [oidc.clockTolerance]: CLOCK_TOLERANCE_SECONDS };
   const idp = createIdpFetch({
     fetch: options.fetch,
     timeoutMs: IDP_TIMEOUT_MS,
     bodyMaxBytes: IDP_BODY_MAX_BYTES,
   });
   const closing = new AbortController();
-  const refreshGrant = createRefreshGrant({ clientId, now, onFailure, findSignatureProblem });
+  const refreshGrant = createRefreshGrant({
+    now,
+    fetch: (url, init) =>
+      idp.fetch(url, init, {
+        fetch: options.patientFetch,
+        timeoutMs: REFRESH_TIMEOUT_MS,
+        signal: closing.signal,
+      }),
+    onFailure,
+    findSignatureProblem,
+  });
   const issuers = options.issuers ?? createIssuers(options);
   const { metadata, keys } = issuers.of(issuer);
   let configured: oidc.Configuration | undefined;
+  let refreshEndpoint: RefreshEndpoint | undefined;
   const followed = metadata.follow({
     needs: ['authorization_endpoint', 'token_endpoint', 'jwks_uri'],
     findProblem: findPushProblem,
     onFailure,
     onDocument: (document) => {
       configured = configure(document);
+      refreshEndpoint = toRefreshEndpoint(document, configured);
       onReady();
     },
   });
@@ -148,8 +161,8 @@ export function createRelyingParty(options: RelyingPartyOptions): RelyingParty {
     },
 
     async refresh(tokens, principal) {
-      const configuration = await needConfiguration();
-      if (configuration === undefined) {
+      await followed.need();
+      if (refreshEndpoint === undefined) {
         const cause = new SallyportError('SP_IDP_UNREACHABLE', {
           component: 'idp',
           detail: 'no metadata of the IdP',
@@ -157,7 +170,7 @@ export function createRelyingParty(options: RelyingPartyOptions): RelyingParty {
         });
         return refuse({ reason: 'unreachable', cause });
       }
-      return refreshGrant.refresh(configuration, tokens, principal);
+      return refreshGrant(refreshEndpoint, tokens, principal);
     },
 
     async revoke(refreshToken) {
@@ -197,14 +210,31 @@ export function createRelyingParty(options: RelyingPartyOptions): RelyingParty {
     const configuration = new oidc.Configuration(
       structuredClone(document) as oidc.ServerMetadata,
       clientId,
-      { [oidc.clockTolerance]: CLOCK_TOLERANCE_SECONDS },
+      client,
       authenticateClient,
     );
     configuration.timeout = IDP_TIMEOUT_MS / 1_000;
     configuration[oidc.customFetch] = fetchFromIdp;
     // What may be on plain http was decided where the document was read.
-    if (Object.values(document).some(isPlainHttp)) oidc.allowInsecureRequests(configuration);
+    if (hasPlainHttp(document)) oidc.allowInsecureRequests(configuration);
     return configuration;
+  }
+
+  /** The server and the client as `configuration` has them; userinfo is fetched as after a sign-in. */
+  function toRefreshEndpoint(
+    document: IssuerDocument,
+    configuration: oidc.Configuration,
+  ): RefreshEndpoint {
+    return {
+      server: structuredClone(document) as oidc.ServerMetadata,
+      client,
+      authenticateClient,
+      isPlainHttp: hasPlainHttp(document),
+      fetchUserInfo:
+        document.userinfo_endpoint === undefined
+          ? undefined
+          : (accessToken, subject) => oidc.fetchUserInfo(configuration, accessToken, subject),
+    };
   }
 
   /** No sign-in would come to its end, and nobody would know before the first one. */
@@ -219,17 +249,7 @@ export function createRelyingParty(options: RelyingPartyOptions): RelyingParty {
   }
 
   async function fetchFromIdp(url: string, init: oidc.CustomFetchOptions): Promise<Response> {
-    const patience = {
-      fetch: options.patientFetch,
-      timeoutMs: REFRESH_TIMEOUT_MS,
-      signal: closing.signal,
-    };
-    const response = await idp.fetch(
-      url,
-      init as RequestInit,
-      refreshGrant.isOwn(url) ? patience : undefined,
-    );
-    await refreshGrant.overhear(url, response);
+    const response = await idp.fetch(url, init as RequestInit);
     if (/^application\/jwt *(?:;|$)/i.test(response.headers.get('content-type') ?? ''))
       await verifySignedAnswer(await response.clone().text());
     return response;
@@ -329,8 +349,10 @@ function keyNotHad(): SallyportError {
   });
 }
 
-function isPlainHttp(member: unknown): boolean {
-  return typeof member === 'string' && /^http:/i.test(member);
+function hasPlainHttp(document: IssuerDocument): boolean {
+  return Object.values(document).some(
+    (member) => typeof member === 'string' && /^http:/i.test(member),
+  );
 }
 
 function toRefusal(error: unknown): ExchangeRefusal {

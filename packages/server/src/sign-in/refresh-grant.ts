@@ -4,9 +4,8 @@
  * @module
  */
 
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { accept, type Principal, type Result, refuse } from '@sallyport/protocol';
-import * as oidc from 'openid-client';
+import * as oauth from 'oauth4webapi';
 import { NotSentError } from '../issuer/patient-fetch.ts';
 import { type Claims, joinClaims } from '../session/joined-claims.ts';
 import type { RefreshedTokens, RefreshRefusal } from '../session/renewal/renewal.ts';
@@ -14,37 +13,44 @@ import type { SessionTokens } from '../session/session-record.ts';
 import { findIdTokenProblem } from './id-token-claims.ts';
 import { findTokenTypeProblem } from './token-type.ts';
 
-/** What {@link createRefreshGrant} needs. */
+/** The authorization server, and the client that it knows this service as. */
+export interface RefreshEndpoint {
+  readonly server: oauth.AuthorizationServer;
+  readonly client: oauth.Client;
+  readonly authenticateClient: oauth.ClientAuth;
+  /** Whether the metadata names an endpoint on plain http; where that is allowed was decided as it was read. */
+  readonly isPlainHttp: boolean;
+  /** Fetches userinfo, which must be the subject's; `undefined` where the server has none. Rejects on failure. */
+  readonly fetchUserInfo:
+    | ((accessToken: string, subject: string) => Promise<Readonly<Record<string, unknown>>>)
+    | undefined;
+}
+
+/** Ports of {@link createRefreshGrant}. */
 export interface RefreshGrantOptions {
-  readonly clientId: string;
   readonly now: () => number;
-  /** Told of userinfo that could not be had: the claims of the sign-in then stand for another round. */
+  /** Sends the request, and waits as long as an answer may come. */
+  readonly fetch: NonNullable<oauth.TokenEndpointRequestOptions[typeof oauth.customFetch]>;
+  /** Called with a failure of userinfo: the claims of the sign-in then stand for another round. */
   readonly onFailure: (cause: unknown) => void;
   /** What is wrong with the signature of an id_token, or `undefined`. */
   readonly findSignatureProblem: (idToken: string) => Promise<string | undefined>;
 }
 
-/** The grant, with the ear it needs at the token endpoint. */
-export interface RefreshGrant {
-  /**
-   * Sends the request and verifies the answer: the id_token in full, if there is one, and that issuer
-   * and subject are the session's.
-   */
-  refresh(
-    configuration: oidc.Configuration,
-    tokens: SessionTokens & { readonly refreshToken: string },
-    principal: Principal,
-  ): Promise<Result<RefreshedTokens, RefreshRefusal>>;
-  /** Whether a request is the grant's own: it is waited for as long as there may be an answer. */
-  isOwn(url: string): boolean;
-  /** To be told of every answer of the IdP: a rotated token must not be lost with an answer that fails a check. */
-  overhear(url: string, response: Response): Promise<void>;
-}
+/**
+ * Sends the refresh request and verifies the answer: the id_token in full, if there is one, and that issuer
+ * and subject are the session's. Never rejects.
+ */
+export type RefreshGrant = (
+  endpoint: RefreshEndpoint,
+  tokens: SessionTokens & { readonly refreshToken: string },
+  principal: Principal,
+) => Promise<Result<RefreshedTokens, RefreshRefusal>>;
 
-interface Overheard {
-  readonly tokenEndpoint: string | undefined;
-  isGranted: boolean;
-  refreshToken: string | undefined;
+/** What an answer brought, whether or not the rest of it passes its checks. */
+interface Granted {
+  /** The refresh token that counts from now on: the rotated one, or the one that was sent. */
+  readonly refreshToken: string;
 }
 
 /** OAuth errors after which only a person can help (RFC 6749 section 5.2, OIDC Core section 3.1.2.6). */
@@ -63,58 +69,42 @@ const FINAL_ERRORS: ReadonlySet<string> = new Set([
  * @see [OIDC Core 1.0 section 12.2](https://openid.net/specs/openid-connect-core-1_0.html#RefreshTokenResponse)
  */
 export function createRefreshGrant({
-  clientId,
   now,
+  fetch,
   onFailure,
   findSignatureProblem,
 }: RefreshGrantOptions): RefreshGrant {
-  const current = new AsyncLocalStorage<Overheard>();
-
-  return {
-    async refresh(configuration, tokens, principal) {
-      const overheard: Overheard = {
-        // Spelled as the request spells it.
-        tokenEndpoint: URL.parse(configuration.serverMetadata().token_endpoint ?? '')?.href,
-        isGranted: false,
-        refreshToken: undefined,
-      };
-      try {
-        return await current.run(overheard, () => exchange(configuration, tokens, principal));
-      } catch (error) {
-        return refuse(toRefusal(error, overheard, tokens.refreshToken));
-      }
-    },
-
-    isOwn: (url) => url === current.getStore()?.tokenEndpoint,
-
-    async overhear(url, response) {
-      const overheard = current.getStore();
-      if (overheard === undefined || url !== overheard.tokenEndpoint || !response.ok) return;
-      const body: unknown = await response
-        .clone()
-        .json()
-        .catch(() => undefined);
-      const token =
-        typeof body === 'object' && body !== null && 'refresh_token' in body
-          ? body.refresh_token
-          : undefined;
-      if (typeof token === 'string' && token !== '') overheard.refreshToken = token;
-      overheard.isGranted = typeof body === 'object' && body !== null && 'access_token' in body;
-    },
+  return async (endpoint, tokens, principal) => {
+    let granted: Granted | undefined;
+    try {
+      const { server, client, authenticateClient, isPlainHttp } = endpoint;
+      const response = await oauth.refreshTokenGrantRequest(
+        server,
+        client,
+        authenticateClient,
+        tokens.refreshToken,
+        { [oauth.customFetch]: fetch, [oauth.allowInsecureRequests]: isPlainHttp },
+      );
+      granted = await readGranted(response, tokens.refreshToken);
+      const answer = await oauth.processRefreshTokenResponse(server, client, response);
+      return await verifyAnswer(answer, endpoint, tokens, principal);
+    } catch (error) {
+      return refuse(toRefusal(error, granted));
+    }
   };
 
-  async function exchange(
-    configuration: oidc.Configuration,
+  async function verifyAnswer(
+    answer: oauth.TokenEndpointResponse,
+    endpoint: RefreshEndpoint,
     tokens: SessionTokens & { readonly refreshToken: string },
     principal: Principal,
   ): Promise<Result<RefreshedTokens, RefreshRefusal>> {
-    const answer = await oidc.refreshTokenGrant(configuration, tokens.refreshToken);
     // Without rotation the old one stays good.
     const refreshToken = answer.refresh_token ?? tokens.refreshToken;
     const typeProblem = findTokenTypeProblem(answer);
     if (typeProblem !== undefined)
       return refuse({ reason: 'unverified', check: typeProblem, refreshToken });
-    const verified = answer.claims();
+    const verified = oauth.getValidatedIdTokenClaims(answer);
     if (verified !== undefined) {
       const unsigned = await findSignatureProblem(answer.id_token ?? '');
       if (unsigned !== undefined)
@@ -122,13 +112,13 @@ export function createRefreshGrant({
       const isOther = verified.sub !== principal.subject || verified.iss !== principal.issuer;
       if (isOther) return refuse({ reason: 'other_subject' });
       const problem =
-        findIdTokenProblem(verified, clientId, now() / 1_000) ??
+        findIdTokenProblem(verified, endpoint.client.client_id, now() / 1_000) ??
         findNonceProblem(verified, tokens.idToken);
       if (problem !== undefined)
         return refuse({ reason: 'unverified', check: problem, refreshToken });
     }
     const idToken = answer.id_token ?? tokens.idToken;
-    const userInfo = await fetchUserInfo(configuration, answer.access_token, principal.subject);
+    const userInfo = await tryUserInfo(endpoint, answer.access_token, principal.subject);
     const isPartial = userInfo === undefined;
     return accept({
       tokens: { idToken, accessToken: answer.access_token, refreshToken },
@@ -146,19 +136,35 @@ export function createRefreshGrant({
   }
 
   /** `undefined` when it could not be had: half of the claims could shut somebody out. */
-  async function fetchUserInfo(
-    configuration: oidc.Configuration,
+  async function tryUserInfo(
+    { fetchUserInfo }: RefreshEndpoint,
     accessToken: string,
     subject: string,
   ): Promise<Readonly<Record<string, unknown>> | undefined> {
-    if (configuration.serverMetadata().userinfo_endpoint === undefined) return {};
     try {
-      return await oidc.fetchUserInfo(configuration, accessToken, subject);
+      return (await fetchUserInfo?.(accessToken, subject)) ?? {};
     } catch (cause) {
       onFailure(cause);
       return undefined;
     }
   }
+}
+
+/**
+ * Reads the rotated token before anything is checked: it must not be lost with an answer that fails a check.
+ *
+ * @returns `undefined` for an answer that grants nothing.
+ */
+async function readGranted(response: Response, sent: string): Promise<Granted | undefined> {
+  if (!response.ok) return undefined;
+  const body: unknown = await response
+    .clone()
+    .json()
+    .catch(() => undefined);
+  if (typeof body !== 'object' || body === null || !('access_token' in body)) return undefined;
+  const token = 'refresh_token' in body ? body.refresh_token : undefined;
+  // Without rotation the one that was sent stays good.
+  return { refreshToken: typeof token === 'string' && token !== '' ? token : sent };
 }
 
 function claimsOf(idToken: string): Claims {
@@ -175,22 +181,12 @@ function findNonceProblem(
   return nonce === undefined || earlier === undefined || nonce === earlier ? undefined : 'nonce';
 }
 
-function toRefusal(
-  error: unknown,
-  { isGranted, refreshToken }: Overheard,
-  sent: string,
-): RefreshRefusal {
-  // Without rotation the one that was sent stays good.
-  if (isGranted) {
-    return {
-      reason: 'unverified',
-      check: checkOf(error),
-      refreshToken: refreshToken ?? sent,
-    };
-  }
+function toRefusal(error: unknown, granted: Granted | undefined): RefreshRefusal {
+  if (granted !== undefined)
+    return { reason: 'unverified', check: checkOf(error), refreshToken: granted.refreshToken };
   if (isNotSent(error)) return { reason: 'unreachable', cause: error };
   // Too many requests (RFC 6585 section 4) says nothing of this one, whatever stands in the body.
-  if (error instanceof oidc.ResponseBodyError && error.status !== 429) {
+  if (error instanceof oauth.ResponseBodyError && error.status !== 429) {
     return FINAL_ERRORS.has(error.error)
       ? { reason: 'refused', code: error.error }
       : { reason: 'rejected', cause: error };
