@@ -5,11 +5,11 @@
  */
 
 import { Command, InvalidArgumentError } from 'commander';
-import { addClientCommands } from './login/client-commands.ts';
+import { addClientCommands } from './commands/client-commands.ts';
+import { addSessionsCommand } from './commands/sessions-command.ts';
+import { readVersion } from './process/version.ts';
 import { separateIds } from './sessions/separate-ids.ts';
-import { addSessionsCommand } from './sessions/sessions-command.ts';
-import { createStdio, EXIT, EXIT_CODES_HELP } from './stdio.ts';
-import { readVersion } from './version.ts';
+import { createStdio, EXIT, EXIT_CODES_HELP } from './terminal/stdio.ts';
 
 /** A process that has ended its work waits so long for whoever reads its log. */
 const LAST_LINES_MS = 2_000;

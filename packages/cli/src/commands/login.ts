@@ -5,18 +5,18 @@
  */
 
 import { accept, type Result, refuse } from '@sallyport/protocol';
-import { type Account, askAccount, describeAccount } from '../login/account.ts';
-import { type BrowserCommand, parseBrowserCommand } from '../login/browser.ts';
-import type { RequestedFlow } from '../login/flow.ts';
-import type { Interruption } from '../login/interruption.ts';
-import { describeMoment } from '../login/moment.ts';
-import { openPlatform } from '../login/open-platform.ts';
-import type { Learned, Platform } from '../login/platform.ts';
-import { type ExitCode, type Failure, reportFailure, toFailure } from '../login/report.ts';
-import { type SavedProfile, saveProfile } from '../login/save-profile.ts';
-import { signIn } from '../login/sign-in-here.ts';
-import { nameSources, type PlatformOptions, readSources } from '../login/sources.ts';
-import { EXIT, type Stdio } from '../stdio.ts';
+import type { Interruption } from '../process/interruption.ts';
+import { type SavedProfile, saveProfile } from '../profile/save-profile.ts';
+import { nameSources, type PlatformOptions, readSources } from '../profile/sources.ts';
+import { type Account, askAccount, describeAccount } from '../sign-in/account.ts';
+import { type BrowserCommand, parseBrowserCommand } from '../sign-in/browser.ts';
+import type { RequestedFlow } from '../sign-in/flow.ts';
+import { openPlatform } from '../sign-in/open-platform.ts';
+import type { Learned, Platform } from '../sign-in/platform.ts';
+import { signIn } from '../sign-in/sign-in-here.ts';
+import { describeMoment } from '../terminal/moment.ts';
+import { type ExitCode, type Failure, reportFailure, toFailure } from '../terminal/report.ts';
+import { EXIT, type Stdio } from '../terminal/stdio.ts';
 
 /** Options of the command line. */
 export interface LoginOptions extends PlatformOptions {

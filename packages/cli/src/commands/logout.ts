@@ -4,13 +4,13 @@
  * @module
  */
 
-import type { Interruption } from '../login/interruption.ts';
-import { openPlatform } from '../login/open-platform.ts';
-import type { Platform } from '../login/platform.ts';
-import { readProfiles } from '../login/profiles.ts';
-import { type ExitCode, reportFailure, toThrownFailure } from '../login/report.ts';
-import { type PlatformOptions, readSources, type Sources } from '../login/sources.ts';
-import { EXIT, type Stdio } from '../stdio.ts';
+import type { Interruption } from '../process/interruption.ts';
+import { readProfiles } from '../profile/profiles.ts';
+import { type PlatformOptions, readSources, type Sources } from '../profile/sources.ts';
+import { openPlatform } from '../sign-in/open-platform.ts';
+import type { Platform } from '../sign-in/platform.ts';
+import { type ExitCode, reportFailure, toThrownFailure } from '../terminal/report.ts';
+import { EXIT, type Stdio } from '../terminal/stdio.ts';
 
 /** Options of the command line. */
 export interface LogoutOptions extends PlatformOptions {

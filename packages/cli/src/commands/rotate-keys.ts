@@ -5,8 +5,12 @@
  */
 
 import { rotateKeyRingFile } from '@sallyport/server';
-import { EXIT, type Stdio } from '../stdio.ts';
-import { type ConfigurationOptions, readConfiguration, reportProblems } from './configuration.ts';
+import {
+  type ConfigurationOptions,
+  readConfiguration,
+  reportProblems,
+} from '../admin/configuration.ts';
+import { EXIT, type Stdio } from '../terminal/stdio.ts';
 
 /**
  * Adds a key to the ring. Running servers read it within a second and seal with it after ten

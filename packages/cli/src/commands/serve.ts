@@ -6,13 +6,13 @@
 
 import cluster from 'node:cluster';
 import { availableParallelism } from 'node:os';
-import { countWorkers } from '../serve/count-workers.ts';
-import { EXIT, type Stdio } from '../stdio.ts';
 import {
   type ConfigurationOptions,
   createConfigurationReader,
   reportProblems,
-} from './configuration.ts';
+} from '../admin/configuration.ts';
+import { countWorkers } from '../serve/count-workers.ts';
+import { EXIT, type Stdio } from '../terminal/stdio.ts';
 
 /** Options of the command line. */
 export interface ServeOptions extends ConfigurationOptions {

@@ -5,14 +5,14 @@
  */
 
 import { nameBrowser } from '@sallyport/server';
-import type { Interruption } from '../login/interruption.ts';
-import type { ExitCode } from '../login/report.ts';
+import type { Interruption } from '../process/interruption.ts';
 import { createProgress } from '../sessions/progress.ts';
 import { readSessions } from '../sessions/read-sessions.ts';
 import { describeListed, toListJson, toPlainLine } from '../sessions/session-list.ts';
 import { drawSessionTable } from '../sessions/session-table.ts';
 import { type SessionsOptions, selectPrincipal, withSessions } from '../sessions/with-sessions.ts';
-import { EXIT, type Stdio } from '../stdio.ts';
+import type { ExitCode } from '../terminal/report.ts';
+import { EXIT, type Stdio } from '../terminal/stdio.ts';
 
 /** Options of the command line. */
 export interface SessionsListOptions extends SessionsOptions {

@@ -8,10 +8,8 @@ import type { Config } from '@sallyport/config';
 import { accept, type Result, refuse } from '@sallyport/protocol';
 import { parseSessionId } from '@sallyport/server';
 import { createAudit, type Log } from '@sallyport/server/observe';
-import type { Interruption } from '../login/interruption.ts';
-import { type ExitCode, reportFailure } from '../login/report.ts';
 import { openOperatorLog } from '../observe/operator-log.ts';
-import { confirm } from '../sessions/confirmation.ts';
+import type { Interruption } from '../process/interruption.ts';
 import {
   type EndedSession,
   type EndingPorts,
@@ -32,7 +30,9 @@ import {
   reportEnded,
 } from '../sessions/report-ended.ts';
 import { type SessionsOptions, selectPrincipal, withSessions } from '../sessions/with-sessions.ts';
-import { EXIT, type Stdio } from '../stdio.ts';
+import { confirm } from '../terminal/confirmation.ts';
+import { type ExitCode, reportFailure } from '../terminal/report.ts';
+import { EXIT, type Stdio } from '../terminal/stdio.ts';
 
 /** Options of the command line. Exactly one of `ids`, `subject` and `all` is given. */
 export interface SessionsRevokeOptions extends SessionsOptions {

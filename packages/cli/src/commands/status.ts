@@ -5,14 +5,14 @@
  */
 
 import type { TokenSet } from '@sallyport/client';
-import type { Interruption } from '../login/interruption.ts';
-import { describeMoment } from '../login/moment.ts';
-import { openPlatform } from '../login/open-platform.ts';
-import type { Learned, Platform } from '../login/platform.ts';
-import { readProfiles } from '../login/profiles.ts';
-import { type ExitCode, type Failure, reportFailure, toThrownFailure } from '../login/report.ts';
-import { type PlatformOptions, readSources, type Sources } from '../login/sources.ts';
-import { EXIT, type Stdio } from '../stdio.ts';
+import type { Interruption } from '../process/interruption.ts';
+import { readProfiles } from '../profile/profiles.ts';
+import { type PlatformOptions, readSources, type Sources } from '../profile/sources.ts';
+import { openPlatform } from '../sign-in/open-platform.ts';
+import type { Learned, Platform } from '../sign-in/platform.ts';
+import { describeMoment } from '../terminal/moment.ts';
+import { type ExitCode, type Failure, reportFailure, toThrownFailure } from '../terminal/report.ts';
+import { EXIT, type Stdio } from '../terminal/stdio.ts';
 
 /** Options of the command line. */
 export interface StatusOptions extends PlatformOptions {

@@ -5,12 +5,12 @@
  */
 
 import type { TokenSet } from '@sallyport/client';
-import type { Interruption } from '../login/interruption.ts';
-import { printToken } from '../login/print-token.ts';
-import { type ExitCode, type Failure, reportFailure } from '../login/report.ts';
-import { type PlatformOptions, readSources } from '../login/sources.ts';
-import { recallToken } from '../login/warm-token.ts';
-import { EXIT, type Stdio } from '../stdio.ts';
+import type { Interruption } from '../process/interruption.ts';
+import { type PlatformOptions, readSources } from '../profile/sources.ts';
+import { printToken } from '../sign-in/print-token.ts';
+import { recallToken } from '../sign-in/warm-token.ts';
+import { type ExitCode, type Failure, reportFailure } from '../terminal/report.ts';
+import { EXIT, type Stdio } from '../terminal/stdio.ts';
 
 /** Options of the command line. */
 export interface TokenOptions extends PlatformOptions {
@@ -38,7 +38,7 @@ export async function token(
     printToken(kept.tokens, kept.header, options, stdio);
     return EXIT.ok;
   }
-  const { obtainToken } = await import('../login/obtain-token.ts');
+  const { obtainToken } = await import('../sign-in/obtain-token.ts');
   const mayAsk = options.login !== false;
   const obtained = await obtainToken(sources, { minTtlMs, mayAsk, stdio, interruption });
   if (!obtained.ok) return reportFailure(obtained.error, options.json === true, stdio);

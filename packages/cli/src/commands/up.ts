@@ -12,16 +12,16 @@ import { ROUTE_GROUPS, type RouteGroup } from '@sallyport/protocol';
 import { createPinoLog } from '@sallyport/server';
 import { listenOnOnePort } from '@sallyport/server/listener';
 import { createConsole } from '../console/console-server.ts';
-import { listenHttp } from '../http-listener.ts';
-import { EXIT, type Stdio } from '../stdio.ts';
+import { findFreePort } from '../process/free-port.ts';
+import { stopSignal } from '../process/stop-signal.ts';
+import { EXIT, type Stdio } from '../terminal/stdio.ts';
 import { announce } from '../up/announcement.ts';
 import { CLIENT_IDS, writeDeploymentFile } from '../up/deployment.ts';
-import { findFreePort } from '../up/free-port.ts';
+import { listenHttp } from '../up/http-listener.ts';
 import { createPlaneFetch } from '../up/plane-fetch.ts';
 import { startAdmin } from '../up/start-admin.ts';
 import { lockState } from '../up/state-lock.ts';
 import { openTlsFiles } from '../up/tls-files.ts';
-import { stopSignal } from './stop-signal.ts';
 
 /** Options of the command line. */
 export interface UpOptions {

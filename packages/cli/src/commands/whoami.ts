@@ -4,12 +4,12 @@
  * @module
  */
 
-import { askAccount, describeAccount } from '../login/account.ts';
-import type { Interruption } from '../login/interruption.ts';
-import { openPlatform } from '../login/open-platform.ts';
-import { type ExitCode, reportFailure } from '../login/report.ts';
-import { type PlatformOptions, readSources } from '../login/sources.ts';
-import { EXIT, type Stdio } from '../stdio.ts';
+import type { Interruption } from '../process/interruption.ts';
+import { type PlatformOptions, readSources } from '../profile/sources.ts';
+import { askAccount, describeAccount } from '../sign-in/account.ts';
+import { openPlatform } from '../sign-in/open-platform.ts';
+import { type ExitCode, reportFailure } from '../terminal/report.ts';
+import { EXIT, type Stdio } from '../terminal/stdio.ts';
 
 /** Asks with the kept token, refreshed when it has to be; signs nobody in. */
 export async function whoami(

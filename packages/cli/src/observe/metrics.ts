@@ -18,7 +18,7 @@ import {
   readAuditLinesWaiting,
   readGauge,
 } from '@sallyport/server/observe';
-import { readVersion } from '../version.ts';
+import { readVersion } from '../process/version.ts';
 import { answerPrimary, listClusterWorkers, type MetricsToPrimary } from './cluster-metrics.ts';
 import { listenForScrapes, type MetricsListener } from './metrics-listener.ts';
 import { createWorkersCollector } from './metrics-of-workers.ts';

@@ -11,8 +11,8 @@ import { defaultResource, resourceFromAttributes } from '@opentelemetry/resource
 import { AlwaysOnSampler, TracerProvider } from '@opentelemetry/sdk-trace';
 import type { TracesConfig } from '@sallyport/config';
 import type { Tracer } from '@sallyport/server/observe';
-import type { Ports } from '../ports.ts';
-import { readVersion } from '../version.ts';
+import type { Ports } from '../process/ports.ts';
+import { readVersion } from '../process/version.ts';
 import { openCollectorHeaders } from './collector-headers.ts';
 import { createOtelTracer } from './otel-tracer.ts';
 import { OtlpExporter } from './otlp-exporter.ts';

@@ -5,8 +5,8 @@
  */
 
 import type { Config } from '@sallyport/config';
-import { createLineLog } from '../serve/line-log.ts';
 import { openAuditStream } from './audit-stream.ts';
+import { createLineLog } from './line-log.ts';
 import type { ProcessLog } from './process-log.ts';
 
 /**

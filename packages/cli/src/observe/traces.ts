@@ -5,7 +5,7 @@
  */
 
 import type { TracesConfig } from '@sallyport/config';
-import type { Ports } from '../ports.ts';
+import type { Ports } from '../process/ports.ts';
 import type { Traces } from './otel-traces.ts';
 
 /**

@@ -5,7 +5,7 @@
  */
 
 import type { Config } from '@sallyport/config';
-import type { Stdio } from '../stdio.ts';
+import type { Stdio } from '../terminal/stdio.ts';
 
 /** Where a service listens: an address, or `unix:` and a path. */
 export function placeOf(

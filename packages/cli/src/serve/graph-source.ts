@@ -12,10 +12,10 @@ import {
   type SharedSessionStore,
   shareSessionStore,
 } from '@sallyport/server';
-import type { ServerSecrets } from '../client-secret.ts';
-import { createAdmin } from '../create-admin.ts';
-import { openServingSessionStore } from '../open-session-store.ts';
-import type { Ports } from '../ports.ts';
+import type { ServerSecrets } from '../admin/client-secret.ts';
+import { createAdmin } from '../admin/create-admin.ts';
+import { openServingSessionStore } from '../admin/open-session-store.ts';
+import type { Ports } from '../process/ports.ts';
 import type { Graph } from './replaceable-graph.ts';
 
 /** What graphs are made from. */

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { describeFile } from '../admin/watch-file.ts';
 import { takeLifeSignals } from './reload-triggers.ts';
-import { describeFile } from './watch-file.ts';
 
 /** Signals as the process hears them, without any being sent. */
 function begin() {

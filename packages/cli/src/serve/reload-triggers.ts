@@ -5,8 +5,8 @@
  */
 
 import type { Schedule } from '@sallyport/server';
+import { describeFile, watchFile } from '../admin/watch-file.ts';
 import type { ReloadReason } from './reloads.ts';
-import { describeFile, watchFile } from './watch-file.ts';
 
 /** What the triggers set off. */
 export interface Triggered {

@@ -6,19 +6,19 @@
 
 import { type ConfigSources, formatConfigProblem, type LoadedConfig } from '@sallyport/config';
 import type { Schedule } from '@sallyport/server';
-import { type ConfigurationReader, reportProblems } from '../commands/configuration.ts';
-import { stopSignal } from '../commands/stop-signal.ts';
+import { type ConfigurationReader, reportProblems } from '../admin/configuration.ts';
 import { exposeWorkersMetrics } from '../observe/metrics.ts';
 import { openPrimaryLog } from '../observe/primary-log.ts';
-import { EXIT, type Stdio } from '../stdio.ts';
-import { findFreePort } from '../up/free-port.ts';
+import { findFreePort } from '../process/free-port.ts';
+import { stopSignal } from '../process/stop-signal.ts';
+import { EXIT, type Stdio } from '../terminal/stdio.ts';
 import { announceReady, placeOf } from './announce-ready.ts';
 import { createClusterWorkers } from './cluster-worker.ts';
 import { LISTEN_KEYS } from './listen-keys.ts';
+import { rollInPart } from './partial-roll.ts';
 import { publishForWorkers } from './published-workers.ts';
 import { takeLifeSignals } from './reload-triggers.ts';
 import { createReloads } from './reloads.ts';
-import { rollInPart } from './roll-in-part.ts';
 import { superviseWorkers } from './supervise-workers.ts';
 import { tellReload, tellStart } from './tell-reload.ts';
 import type { StartWorker } from './worker-process.ts';

@@ -9,7 +9,7 @@ import { accept, type Result, refuse, SallyportError } from '@sallyport/protocol
 import { describeFailure } from '@sallyport/server/observe';
 import { answerForWorker, openMetrics } from '../observe/metrics.ts';
 import { openServiceLog } from '../observe/service-log.ts';
-import { EXIT } from '../stdio.ts';
+import { EXIT } from '../terminal/stdio.ts';
 import { type Assignment, openPrimaryChannel } from './primary-channel.ts';
 import { openSecrets, type RunningServer, startServer } from './server.ts';
 import type { StartFailure } from './worker-process.ts';

@@ -13,8 +13,8 @@ import {
   PrincipalSessions,
   type SessionStore,
 } from '@sallyport/server';
-import { localStorePath, openSessionStore } from '../open-session-store.ts';
-import type { Ports } from '../ports.ts';
+import { localStorePath, openSessionStore } from '../admin/open-session-store.ts';
+import type { Ports } from '../process/ports.ts';
 
 /** Store and key ring in use. */
 export interface OpenedSessions {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type LineOutput, startWaiting, type WaitingLine } from '../login/waiting-line.ts';
+import { type LineOutput, startWaiting, type WaitingLine } from '../terminal/waiting-line.ts';
 
 /** A line that is redrawn. */
 export interface Progress {

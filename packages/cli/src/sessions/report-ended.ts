@@ -6,8 +6,8 @@
 
 import { type EndReason, formatSessionId, nameBrowser } from '@sallyport/server';
 import { type AuditEvent, describeFailure, NO_REQUEST } from '@sallyport/server/observe';
-import { type ExitCode, type Failure, toThrownFailure } from '../login/report.ts';
-import { EXIT, type Stdio } from '../stdio.ts';
+import { type ExitCode, type Failure, toThrownFailure } from '../terminal/report.ts';
+import { EXIT, type Stdio } from '../terminal/stdio.ts';
 import { toCell } from './display-width.ts';
 import type { EndedSession, EndReport } from './end-sessions.ts';
 import { writeHarmlessJson } from './harmless-json.ts';

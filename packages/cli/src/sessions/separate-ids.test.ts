@@ -1,9 +1,9 @@
 import { Command } from 'commander';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createStdio } from '../stdio.ts';
+import { addSessionsCommand } from '../commands/sessions-command.ts';
+import { createStdio } from '../terminal/stdio.ts';
 import { separateIds } from './separate-ids.ts';
-import { addSessionsCommand } from './sessions-command.ts';
 
 const RUNS = process.env['CI'] === undefined ? 500 : 5_000;
 const program = new Command('sallyport').version('1');

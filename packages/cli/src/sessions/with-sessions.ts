@@ -10,11 +10,11 @@ import {
   type ConfigurationOptions,
   readConfiguration,
   reportProblems,
-} from '../commands/configuration.ts';
-import type { Interruption } from '../login/interruption.ts';
-import { type ExitCode, reportFailure } from '../login/report.ts';
-import { createSystemPorts } from '../ports.ts';
-import { EXIT, type Stdio } from '../stdio.ts';
+} from '../admin/configuration.ts';
+import type { Interruption } from '../process/interruption.ts';
+import { createSystemPorts } from '../process/ports.ts';
+import { type ExitCode, reportFailure } from '../terminal/report.ts';
+import { EXIT, type Stdio } from '../terminal/stdio.ts';
 import { type OpenedSessions, openSessions } from './open-sessions.ts';
 import { toStoreFailure } from './report-ended.ts';
 

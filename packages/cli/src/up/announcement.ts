@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Stdio } from '../stdio.ts';
+import type { Stdio } from '../terminal/stdio.ts';
 
 /** What a person needs to go on. */
 export interface Announcement {

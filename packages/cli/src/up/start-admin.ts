@@ -9,10 +9,10 @@ import type { EmbeddedIdp } from '@sallyport/idp';
 import { SallyportError } from '@sallyport/protocol';
 import type { AdminServer } from '@sallyport/server';
 import type { Log } from '@sallyport/server/observe';
-import { openClientSecret } from '../client-secret.ts';
-import { createAdmin } from '../create-admin.ts';
-import { openServingSessionStore } from '../open-session-store.ts';
-import { createSystemPorts } from '../ports.ts';
+import { openClientSecret } from '../admin/client-secret.ts';
+import { createAdmin } from '../admin/create-admin.ts';
+import { openServingSessionStore } from '../admin/open-session-store.ts';
+import { createSystemPorts } from '../process/ports.ts';
 import { type Deployment, deploymentVariables } from './deployment.ts';
 
 /** What {@link startAdmin} needs. */

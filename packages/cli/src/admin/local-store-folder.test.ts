@@ -1,0 +1,138 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type ConfigSources, formatConfigProblem, loadConfig } from '@sallyport/config';
+import { createLocalSessionStore } from '@sallyport/server';
+import type { LogFields } from '@sallyport/server/observe';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { NOON } from '../testing/sessions.ts';
+import { checkLocalStore, tellLocalStore } from './local-store-folder.ts';
+
+const ENV = {
+  PUBLIC_URL: 'https://platform.example.com',
+  OIDC_BASE_URL: 'https://idp.example.com',
+  OIDC_CLIENT_ID: 'web',
+  CLI_CLIENT_ID: 'native',
+};
+
+function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'sallyport-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+function begin(stateDirectory: string) {
+  const lines: (readonly [level: string, event: string, fields: LogFields | undefined])[] = [];
+  const onOpening = tellLocalStore({ stateDirectory }, (...line) =>
+    lines.push([line[0], line[1], line[2]]),
+  );
+  return { lines, onOpening };
+}
+
+describe('A folder that cannot be made or written', () => {
+  it('is told once, with key, folder, code and remedy, however often it is tried; then that it can', async () => {
+    const folder = join(temporaryFolder(), 'state');
+    writeFileSync(folder, '');
+    const { lines, onOpening } = begin(folder);
+    let now = NOON;
+    const path = join(folder, 'sessions.sqlite');
+    const store = createLocalSessionStore({ path, now: () => now, onOpening });
+    onTestFinished(() => store.close());
+    for (let attempt = 0; attempt < 3; attempt += 1) {
+      await expect(store.read(1)).rejects.toMatchObject({ code: 'SP_STORE_UNAVAILABLE' });
+      now += 1_000;
+    }
+    expect(lines).toEqual([
+      [
+        'error',
+        'session_store_unusable',
+        {
+          failure: expect.stringContaining('EEXIST'),
+          key: 'stateDirectory',
+          folder,
+          detail:
+            'make the folder, writable for the user of this process, or name another with SALLYPORT_STATE_DIRECTORY or stateDirectory',
+        },
+      ],
+    ]);
+    rmSync(folder);
+    expect(await store.read(1)).toBeUndefined();
+    expect(lines.slice(1)).toEqual([['info', 'session_store_connected', undefined]]);
+  });
+
+  it('of another user is told with the code EACCES', () => {
+    const { lines, onOpening } = begin('/var/lib/sallyport');
+    onOpening(
+      Object.assign(new Error("EACCES: permission denied, mkdir '/var/lib/sallyport'"), {
+        code: 'EACCES',
+      }),
+    );
+    expect(lines).toMatchObject([
+      ['error', 'session_store_unusable', { failure: expect.stringContaining('Error EACCES: ') }],
+    ]);
+  });
+
+  it('is told again for another reason; what is no matter of the folder has no such remedy', () => {
+    const { lines, onOpening } = begin('/state');
+    onOpening(Object.assign(new Error('no'), { code: 'ENOENT' }));
+    onOpening(Object.assign(new Error('file is not a database'), { code: 'ERR_SQLITE_ERROR' }));
+    expect(lines.map(([, event, fields]) => [event, fields?.['detail'] === undefined])).toEqual([
+      ['session_store_unusable', false],
+      ['session_store_unusable', true],
+    ]);
+  });
+});
+
+describe('A store that can be opened at once', () => {
+  it('is nothing to tell', async () => {
+    const folder = join(temporaryFolder(), 'state');
+    const { lines, onOpening } = begin(folder);
+    const path = join(folder, 'sessions.sqlite');
+    const store = createLocalSessionStore({ path, now: () => NOON, onOpening });
+    onTestFinished(() => store.close());
+    await store.read(1);
+    expect(lines).toEqual([]);
+  });
+});
+
+describe('The check of the folder', () => {
+  function check(sources: Partial<ConfigSources>): readonly string[] {
+    const loaded = loadConfig({ env: ENV, flags: {}, ...sources }, 'serve');
+    if (!loaded.ok) throw new TypeError(loaded.error.map(formatConfigProblem).join());
+    return checkLocalStore(loaded.value, sources.file?.path).map(formatConfigProblem);
+  }
+
+  it.each(['', 'state', 'state/of/this'])('finds nothing wrong with %j, and makes none', (name) => {
+    const folder = temporaryFolder();
+    expect(check({ flags: { stateDirectory: join(folder, name) } })).toEqual([]);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it.each(['file', 'file/in', 'file/in/it'])(
+    'warns of %j where there is a file, with the code',
+    (name) => {
+      const folder = temporaryFolder();
+      writeFileSync(join(folder, 'file'), '');
+      const path = join(folder, name);
+      const wrong = `stateDirectory (SALLYPORT_STATE_DIRECTORY): found ${JSON.stringify(path)}, which this user cannot make or write (ENOTDIR), expected a folder that the user of the service can write`;
+      expect(check({ env: { ...ENV, SALLYPORT_STATE_DIRECTORY: path } })).toEqual([
+        `environment: ${wrong}`,
+      ]);
+      expect(check({ flags: { stateDirectory: path } })).toEqual([`flag: ${wrong}`]);
+      const file = { path: 'core.yaml', text: `stateDirectory: ${path}` };
+      expect(check({ file })).toEqual([`core.yaml: ${wrong}`]);
+    },
+  );
+
+  it('is none where no session is kept in it', () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, 'file'), '');
+    mkdirSync(join(folder, 'keys'));
+    const stateDirectory = join(folder, 'file');
+    for (const text of [
+      `session: {store: redis, redis: {addresses: ["127.0.0.1:1"]}, keyRingFile: ${folder}/keys/ring}`,
+      'server: {security: {useAuth: false}}',
+    ])
+      expect(check({ file: { path: 'core.yaml', text }, flags: { stateDirectory } })).toEqual([]);
+  });
+});

@@ -1,0 +1,111 @@
+/**
+ * How the commands of a person reach the network: certificates, proxies.
+ *
+ * @module
+ */
+
+import * as http from 'node:http';
+import * as tls from 'node:tls';
+import { accept, type Result, refuse, withoutUnprintable } from '@sallyport/protocol';
+import { type FileTerms, readBoundedFile } from '../profile/bounded-file.ts';
+import type { Environment } from '../profile/sources.ts';
+import type { Failure } from '../terminal/report.ts';
+import { EXIT } from '../terminal/stdio.ts';
+
+/** What the settings say about it. */
+export interface NetworkSettings {
+  /** Certificates (PEM) to trust beside the system's; empty for none. */
+  readonly caCertFilePath: string;
+  /** Accepts any certificate of the platform, and of nobody else. */
+  readonly insecureSkipVerify: boolean;
+  /** Origin of the platform. */
+  readonly endpoint: string;
+}
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
+/** Bundles of whole systems are links, and larger than one would think. */
+const CERTIFICATES_TERMS: FileTerms = { maxBytes: 8_388_608, mayBeLink: true, owner: 'anybody' };
+/** This machine is never reached through a proxy: the callback of a sign-in arrives here. */
+const NEVER_PROXIED = ['localhost', '127.0.0.1', '::1'];
+
+/**
+ * Prepares the process's network and gives its `fetch`. For a process that ends after one command:
+ * trust and proxy hold for all of it.
+ */
+export async function createFetch(
+  settings: NetworkSettings,
+  environment: Environment,
+  conceal: (secret: string) => void,
+): Promise<Result<typeof fetch, Failure>> {
+  useProxy(environment);
+  if (settings.caCertFilePath !== '') {
+    const certificates = readCertificates(settings.caCertFilePath);
+    if (!certificates.ok) return certificates;
+    tls.setDefaultCACertificates([...tls.getCACertificates('default'), ...certificates.value]);
+  }
+  const { insecureSkipVerify, endpoint } = settings;
+  return accept(concealing(insecureSkipVerify ? await skipVerification(endpoint) : fetch, conceal));
+}
+
+/** Form fields that are no secret and may be in a sentence that helps. */
+const OPEN_FIELDS = new Set(['grant_type', 'client_id', 'redirect_uri', 'scope', 'audience']);
+
+/** Tells every secret before it is sent. */
+function concealing(send: typeof fetch, conceal: (secret: string) => void): typeof fetch {
+  return (input, init) => {
+    const { body } = init ?? {};
+    if (typeof body === 'string' && !body.startsWith('{')) {
+      for (const [name, value] of new URLSearchParams(body))
+        if (!OPEN_FIELDS.has(name)) conceal(value);
+    }
+    for (const [, value] of new Headers(init?.headers)) {
+      const [, scheme, credentials = ''] = /^(Basic|Bearer) (\S+)$/i.exec(value) ?? [];
+      if (scheme === undefined) continue;
+      conceal(credentials);
+      if (scheme.toLowerCase() === 'basic') concealPassword(credentials, conceal);
+    }
+    return send(input, init);
+  };
+}
+
+function concealPassword(credentials: string, conceal: (secret: string) => void): void {
+  const pair = Buffer.from(credentials, 'base64').toString('utf8');
+  const password = pair.slice(pair.indexOf(':') + 1);
+  conceal(password);
+  conceal(new URLSearchParams(`p=${password}`).get('p') ?? '');
+}
+
+function readCertificates(path: string): Result<readonly string[], Failure> {
+  const unusable = (found: string): Result<never, Failure> =>
+    refuse({
+      error: 'invalid_configuration',
+      description: `${withoutUnprintable(path)}: found ${found}, expected certificates (PEM)`,
+      hint: '',
+      exitCode: EXIT.failure,
+    });
+  const read = readBoundedFile(path, CERTIFICATES_TERMS);
+  if (!read.ok) return unusable(read.error.found);
+  const certificates = read.value.match(CERTIFICATE);
+  return certificates === null ? unusable('no certificate') : accept(certificates);
+}
+
+function useProxy(environment: Environment): void {
+  const read = (name: string): string | undefined =>
+    environment[name] ?? environment[name.toUpperCase()];
+  const proxies = { http_proxy: read('http_proxy'), https_proxy: read('https_proxy') };
+  if (Object.values(proxies).every((proxy) => (proxy ?? '') === '')) return;
+  const exceptions = [read('no_proxy') ?? '', ...NEVER_PROXIED].filter((entry) => entry !== '');
+  // Not in the oldest Node that is supported; there, NODE_USE_ENV_PROXY=1 does the same.
+  if (!('setGlobalProxyFromEnv' in http)) return;
+  http.setGlobalProxyFromEnv({ ...proxies, no_proxy: exceptions.join(',') });
+}
+
+/** Loads its own HTTP client only for this: the built-in one takes no setting for one origin alone. */
+async function skipVerification(origin: string): Promise<typeof fetch> {
+  const undici = await import('undici');
+  const dispatcher = new undici.Agent({ connect: { rejectUnauthorized: false } });
+  const trusting = (input: string | URL, init: object): Promise<unknown> =>
+    undici.fetch(input, { ...init, dispatcher });
+  return ((input: string | URL, init: RequestInit = {}) =>
+    new URL(input).origin === origin ? trusting(input, init) : fetch(input, init)) as typeof fetch;
+}

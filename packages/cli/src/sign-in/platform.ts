@@ -1,0 +1,74 @@
+/**
+ * What the commands need of a platform; made by `create-platform.ts` from the client library.
+ *
+ * @module
+ */
+
+import type {
+  Client,
+  GrantKind,
+  PlatformMetadata,
+  TokenKey,
+  TokenSet,
+  TokenStore,
+} from '@sallyport/client';
+import type { SelectedProfile } from '../profile/profile.ts';
+import type { Environment } from '../profile/sources.ts';
+import type { PersonGrants } from './sign-in.ts';
+
+/** One setting, as `status` shows it. Never a secret. */
+export interface ShownSetting {
+  readonly key: string;
+  readonly value: string;
+  /** `flag`, `variable NAME`, `file:line` or `default`. */
+  readonly origin: string;
+}
+
+/** What the platform tells, and what follows from it. */
+export interface Learned {
+  /** Obtains tokens without a person: from the store, by refresh, or as an application. */
+  readonly client: Client;
+  readonly key: TokenKey;
+  /** Header the token is sent in; lower case. */
+  readonly header: string;
+  /** Absent for an application: it may need none. */
+  readonly metadata: PlatformMetadata | undefined;
+}
+
+/** A profile's platform. Nothing is asked or read before a function is called. */
+export interface Platform {
+  readonly profile: SelectedProfile;
+  /** Origin. */
+  readonly endpoint: string;
+  readonly environment: Environment;
+  /** How its settings say tokens are obtained. */
+  readonly grantKind: GrantKind;
+  /** Whether a person has to act for tokens of this kind. */
+  readonly isPersonal: boolean;
+  /** Command line that signs a person in to it, as this command was told about it. */
+  readonly loginCommand: string;
+  readonly settings: readonly ShownSetting[];
+  /** What weakens the settings; each one sentence. */
+  readonly warnings: readonly string[];
+  /**
+   * Asks the platform.
+   *
+   * @throws {SallyportError} When it cannot be reached, or answers wrongly.
+   */
+  learn(signal: AbortSignal): Promise<Learned>;
+  /** What was learned the last time, without asking; it may be out of date. */
+  recall(): Promise<Learned | undefined>;
+  openStore(): Promise<TokenStore>;
+  /** Keeps tokens, and says where they went. */
+  keep(learned: Learned, tokens: TokenSet, say: (sentence: string) => void): Promise<void>;
+  /** Removes the tokens, which are given back for their revocation. */
+  forget(learned: Learned, signal: AbortSignal): Promise<TokenSet | undefined>;
+  /**
+   * Lets the next command find its token without asking.
+   *
+   * @param names - Of commands beside this one that are to find it too.
+   */
+  recollect(learned: Learned, names: readonly string[]): Promise<void>;
+  /** What a person can sign in with. */
+  grantsOf(learned: Learned): PersonGrants;
+}
