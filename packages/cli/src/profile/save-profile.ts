@@ -8,8 +8,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { parse } from 'yaml';
-import type { Platform } from '../sign-in/platform.ts';
-import { DEFAULT_PROFILE } from './profile.ts';
+import { DEFAULT_PROFILE, type SelectedProfile } from './profile.ts';
 import { writeProfile } from './profile-file.ts';
 import { readProfiles } from './profiles.ts';
 import type { Sources } from './sources.ts';
@@ -30,7 +29,10 @@ export interface SavedProfile {
  * Without a name the profile that has this endpoint already is meant; otherwise a new one, named
  * after the host unless it is the first. No profile is led to another platform unasked.
  */
-export function saveProfile(sources: Sources, { profile, endpoint }: Platform): SavedProfile {
+export function saveProfile(
+  sources: Sources,
+  { profile, endpoint }: { readonly profile: SelectedProfile; readonly endpoint: string },
+): SavedProfile {
   const { options, folders, userFile } = sources;
   const isNamed = profile.origin === '--profile' || profile.origin === 'SALLYPORT_PROFILE';
   const name = isNamed ? profile.name : selectName(sources, endpoint);
