@@ -141,9 +141,9 @@ describe('Cookies nobody was given', () => {
           case 'slot':
             return { cookie: `core_login_${1 + (at % 3)}=${cookie}`, state };
           case 'other':
-          default:
-            return { cookie: `core_login_0=${other?.cookie}`, state };
+            break;
         }
+        return { cookie: `core_login_0=${other?.cookie}`, state };
       });
     await fc.assert(
       fc.asyncProperty(fc.array(mutation, { minLength: 20, maxLength: 20 }), async (mutations) => {

@@ -28,9 +28,6 @@ export const CLAIM_HEADER_PREFIX = 'x-user-claim-';
  */
 export const VERDICT_KEY_HEADER = 'x-sallyport-verdict-key';
 
-/** Name prefixes a client may never send to a backend, whatever the verdict. */
-const STRIPPED_PREFIXES: readonly string[] = ['x-user-', 'x-amzn-oidc-'];
-
 /**
  * Hop-by-hop fields (RFC 9110 section 7.6.1, RFC 9113 section 8.2.2); never forwarded in either direction.
  * `te` is dropped too: a door that needs `te: trailers` sets it itself.
@@ -55,10 +52,4 @@ export const HOP_BY_HOP_HEADERS: ReadonlySet<string> = new Set([
  */
 export function canonicalHeaderName(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '-');
-}
-
-/** Whether a client-sent header is one of the identity names, in any spelling. */
-export function isIdentityHeader(name: string): boolean {
-  const canonical = canonicalHeaderName(name);
-  return STRIPPED_PREFIXES.some((prefix) => canonical.startsWith(prefix));
 }

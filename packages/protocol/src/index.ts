@@ -22,7 +22,6 @@ export {
   type HeaderPair,
   HOP_BY_HOP_HEADERS,
   IDENTITY_HEADERS,
-  isIdentityHeader,
   VERDICT_KEY_HEADER,
 } from './header-names.ts';
 export { createRouteMatcher, type RouteMatcher } from './match-route.ts';

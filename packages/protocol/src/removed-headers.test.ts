@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { CLAIM_HEADER_PREFIX, IDENTITY_HEADERS } from './header-names.ts';
 import { carriedHeaderName, isRemovedHeader, listRemovedHeaders } from './removed-headers.ts';
 
 const LISTED = listRemovedHeaders(['x-own-authorization']);
@@ -48,6 +49,29 @@ describe('the headers that no client may hand to a backend', () => {
   });
 
   it.each([
+    ...Object.values(IDENTITY_HEADERS),
+    `${CLAIM_HEADER_PREFIX}tenant-id`,
+    'X-User-Subject',
+    'X_User_Subject',
+    'X-USER_SUBJECT',
+    'x-user-anything-new',
+    'x_user_claim_groups',
+    'X-Amzn-Oidc-Identity',
+    'x_amzn_oidc_data',
+    'x.user.subject',
+    'x-user~subject',
+    "x'user'subject",
+    'x!user|subject',
+    'x-amzn.oidc-identity',
+  ])('CVE-2025-64484: are the identity names in any spelling, as %s', (name) => {
+    expect(isRemovedHeader(name)).toBe(true);
+  });
+
+  it.each([
+    'x-user',
+    'user-agent',
+    'my-x-user-subject',
+    'x-amzn-trace-id',
     'authorization',
     'core-authorization',
     'cookie',

@@ -9,7 +9,6 @@ import {
   accept,
   canonicalHeaderName,
   HOP_BY_HOP_HEADERS,
-  isIdentityHeader,
   isRemovedHeader,
 } from '@sallyport/protocol';
 import { type Kind, wrong } from './kind.ts';
@@ -103,7 +102,6 @@ export const strippedHeaderKind: Kind<string> = textKind({
   check: (text) => {
     if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/.test(text)) return wrong(STRIPPED_HEADER);
     const name = canonicalHeaderName(text);
-    if (isIdentityHeader(name)) return wrong(`${STRIPPED_HEADER}; this one is removed always`);
     return NEEDED_HEADERS.has(name) || HOP_BY_HOP_HEADERS.has(name)
       ? wrong(STRIPPED_HEADER)
       : accept(name);
