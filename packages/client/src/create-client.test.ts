@@ -266,7 +266,7 @@ describe('a client of a person', () => {
       scopes: ['all'],
     };
     const client = create(settingsOf({}), {
-      recollection: {
+      metadataCache: {
         read: (origin) => Promise.resolve(learned.get(origin)),
         write: () => Promise.reject(new Error('nothing is learned here')),
       },
@@ -298,7 +298,7 @@ describe('a client of a person', () => {
     const issuer = isSame ? idp.origin : 'https://former.example';
     const client = create(settingsOf({}), {
       mayInteract: false,
-      recollection: {
+      metadataCache: {
         read: () => Promise.resolve(metadataOf(issuer)),
         write: () => Promise.resolve(),
       },
@@ -328,7 +328,7 @@ describe('a client of a person', () => {
     advertise();
     const learned: string[] = [];
     const client = create(settingsOf({}), {
-      recollection: {
+      metadataCache: {
         read: () => Promise.resolve(undefined),
         write: (origin, { clientId }) => {
           learned.push(`${origin} ${clientId}`);
@@ -345,7 +345,7 @@ describe('a client of a person', () => {
     const outages: unknown[] = [];
     const client = create(settingsOf({}), {
       onOutage: (failure) => outages.push(failure),
-      recollection: {
+      metadataCache: {
         read: () => Promise.resolve(undefined),
         write: () => Promise.reject(new Error('disk full')),
       },

@@ -38,7 +38,7 @@ export interface ClientPorts
    * What was learned of the platform in an earlier run. It finds kept tokens and names the header, so
    * that a good token costs no request; a grant asks the platform anew.
    */
-  readonly recollection?: {
+  readonly metadataCache?: {
     /** @returns `undefined` when there is none. */
     read(origin: string): Promise<PlatformMetadata | undefined>;
     /** May fail, which goes to `onOutage`. */
@@ -119,12 +119,12 @@ export function createClient(settings: ClientSettings, ports: ClientPorts): Clie
     if (asked === undefined) throw noEndpoint();
     const metadata = await asked.read();
     // Not being able to remember is no reason to fail.
-    await ports.recollection?.write(origin, metadata).catch(ports.onOutage ?? (() => {}));
+    await ports.metadataCache?.write(origin, metadata).catch(ports.onOutage ?? (() => {}));
     return metadata;
   }
 
   async function recallOrRead(): Promise<PlatformMetadata> {
-    const recalled = await ports.recollection?.read(origin);
+    const recalled = await ports.metadataCache?.read(origin);
     return recalled ?? (await readMetadata());
   }
 

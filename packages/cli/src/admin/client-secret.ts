@@ -92,7 +92,7 @@ function openWebClient(config: Config, log: Log): Result<OpenWebClient, ConfigPr
         key: 'auth.userAuth.openId.privateKeyLocation',
         secretKey: 'oidc_private_key',
         trigger: rereadEvery(REREAD_MS),
-        ...tellOfSecret(log, 'auth.userAuth.openId.privateKeyLocation'),
+        ...logSecretFile(log, 'auth.userAuth.openId.privateKeyLocation'),
         parse: parseClientKey,
       });
       if (!file.ok) return file;
@@ -113,7 +113,7 @@ function open(
     key,
     secretKey,
     trigger: rereadEvery(REREAD_MS),
-    ...tellOfSecret(log, key),
+    ...logSecretFile(log, key),
   });
 }
 
@@ -123,7 +123,7 @@ function open(
  *
  * @param key - The configuration key that names the file.
  */
-export function tellOfSecret(
+export function logSecretFile(
   log: Log,
   key: string,
 ): Pick<SecretFileOptions, 'onProblem' | 'onWarning' | 'onChange'> {

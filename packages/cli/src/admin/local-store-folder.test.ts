@@ -6,7 +6,7 @@ import { createLocalSessionStore } from '@sallyport/server';
 import type { LogFields } from '@sallyport/server/observe';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { NOON } from '../testing/sessions.ts';
-import { checkLocalStore, tellLocalStore } from './local-store-folder.ts';
+import { checkLocalStore, logLocalStore } from './local-store-folder.ts';
 
 const ENV = {
   PUBLIC_URL: 'https://platform.example.com',
@@ -23,7 +23,7 @@ function temporaryFolder(): string {
 
 function begin(stateDirectory: string) {
   const lines: (readonly [level: string, event: string, fields: LogFields | undefined])[] = [];
-  const onOpening = tellLocalStore({ stateDirectory }, (...line) =>
+  const onOpening = logLocalStore({ stateDirectory }, (...line) =>
     lines.push([line[0], line[1], line[2]]),
   );
   return { lines, onOpening };

@@ -8,7 +8,7 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Config, ConfigProblem, LoadedConfig } from '@sallyport/config';
 import type { Log } from '@sallyport/server/observe';
-import { tellChanges } from '../observe/log-changes.ts';
+import { logChanges } from '../observe/log-changes.ts';
 
 const SETTING = 'stateDirectory';
 const VARIABLE = 'SALLYPORT_STATE_DIRECTORY';
@@ -30,11 +30,11 @@ const FOLDER_CODES: ReadonlySet<unknown> = new Set([
  *
  * @returns Takes what was in the way; nothing when the file was opened.
  */
-export function tellLocalStore(
+export function logLocalStore(
   { stateDirectory }: Pick<Config, 'stateDirectory'>,
   log: Log,
 ): (cause?: unknown) => void {
-  return tellChanges(
+  return logChanges(
     (failure, cause) =>
       log('error', 'session_store_unusable', {
         failure,

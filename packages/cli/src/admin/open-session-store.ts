@@ -13,9 +13,9 @@ import {
   type SessionStore,
 } from '@sallyport/server';
 import { createAudit, type Log, NO_REQUEST, NOBODY } from '@sallyport/server/observe';
-import { tellChanges } from '../observe/log-changes.ts';
+import { logChanges } from '../observe/log-changes.ts';
 import type { Ports } from '../process/ports.ts';
-import { tellLocalStore } from './local-store-folder.ts';
+import { logLocalStore } from './local-store-folder.ts';
 import { selectRedisSettings } from './redis-settings.ts';
 
 /**
@@ -61,8 +61,8 @@ function openLocal(
     path: localStorePath(config),
     now,
     onExpired: tellExpired(log),
-    onOpening: tellLocalStore(config, log),
-    onUpkeepThread: tellChanges(
+    onOpening: logLocalStore(config, log),
+    onUpkeepThread: logChanges(
       (failure) => log('error', 'store_upkeep_failed', { failure }),
       () => log('info', 'store_upkeep_restored'),
     ),

@@ -14,7 +14,7 @@ import {
 import { accept, SallyportError } from '@sallyport/protocol';
 import type { RedisSessionStoreOptions } from '@sallyport/server';
 import type { Log } from '@sallyport/server/observe';
-import { tellOfSecret } from './client-secret.ts';
+import { logSecretFile } from './client-secret.ts';
 
 /** What the configuration says about the store. */
 type RedisSettings = Omit<RedisSessionStoreOptions, 'now' | 'monotonic' | 'log'>;
@@ -72,7 +72,7 @@ function readPassword(path: string, key: string, log: Log): () => string {
   return readAgain((common) =>
     openSecretFile({
       ...common,
-      ...tellOfSecret(log, key),
+      ...logSecretFile(log, key),
       path,
       key,
       secretKey: 'password',
@@ -101,7 +101,7 @@ function readPem(
 ): () => string {
   if (path === '') return () => '';
   const key = `session.redis.tls.${name}`;
-  const told = tellOfSecret(log, key);
+  const told = logSecretFile(log, key);
   return readAgain((common) =>
     openKeyFile({ ...common, ...told, path, key, secretKey, parse: accept }),
   );

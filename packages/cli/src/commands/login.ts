@@ -12,7 +12,7 @@ import { type Account, askAccount, describeAccount } from '../sign-in/account.ts
 import { type BrowserCommand, parseBrowserCommand } from '../sign-in/browser.ts';
 import type { RequestedFlow } from '../sign-in/flow.ts';
 import { openPlatform } from '../sign-in/open-platform.ts';
-import type { Learned, Platform } from '../sign-in/platform.ts';
+import type { DiscoveredPlatform, Platform } from '../sign-in/platform.ts';
 import { signIn } from '../sign-in/sign-in-here.ts';
 import { describeMoment } from '../terminal/moment.ts';
 import { type ExitCode, type Failure, reportFailure, toFailure } from '../terminal/report.ts';
@@ -101,11 +101,11 @@ async function signInWith(
   if (!opened.ok) return opened;
   const platform = opened.value;
   for (const warning of platform.warnings) stdio.error(`warning: ${warning}`);
-  const learned = await platform.learn(signal);
-  if (!platform.isPersonal) return tryCredentials(platform, learned, stdio, signal);
+  const discovered = await platform.discover(signal);
+  if (!platform.isPersonal) return tryCredentials(platform, discovered, stdio, signal);
   const signedIn = await signIn(
     platform,
-    learned,
+    discovered,
     {
       flow: options.flow,
       ...(browser.value === undefined ? {} : { browser: browser.value }),
@@ -117,8 +117,8 @@ async function signInWith(
   if (!signedIn.ok) return signedIn;
   const { tokens, flow, notices } = signedIn.value;
   const saved = options.endpoint === undefined ? undefined : saveProfile(sources, platform);
-  await platform.recollect(
-    learned,
+  await platform.writeCachedLogin(
+    discovered,
     saved === undefined
       ? []
       : [
@@ -128,7 +128,7 @@ async function signInWith(
   );
   return accept({
     platform,
-    account: await askWho(platform, learned, signal),
+    account: await askWho(platform, discovered, signal),
     flow,
     expiresAt: tokens.expiresAt,
     isRenewable: tokens.refreshToken !== undefined,
@@ -139,16 +139,16 @@ async function signInWith(
 
 async function tryCredentials(
   platform: Platform,
-  learned: Learned,
+  discovered: DiscoveredPlatform,
   stdio: Stdio,
   signal: AbortSignal,
 ): Promise<Result<Outcome, Failure>> {
   stdio.error('Credentials of an application are configured; nobody has to sign in.');
-  const got = await learned.client.tokenSource.get({ signal });
+  const got = await discovered.client.tokenSource.get({ signal });
   if (!got.ok) return refuse(toFailure(got.error));
   return accept({
     platform,
-    account: await askWho(platform, learned, signal),
+    account: await askWho(platform, discovered, signal),
     flow: platform.grantKind,
     expiresAt: got.value.expiresAt,
     isRenewable: true,
@@ -160,11 +160,11 @@ async function tryCredentials(
 /** Who it was is told as far as the platform says so; the sign-in stands without it. */
 async function askWho(
   platform: Platform,
-  learned: Learned,
+  discovered: DiscoveredPlatform,
   signal: AbortSignal,
 ): Promise<Result<Account, Failure>> {
   try {
-    return await askAccount(platform, learned, signal);
+    return await askAccount(platform, discovered, signal);
   } catch {
     return refuse({
       error: 'unreachable',

@@ -81,14 +81,14 @@ function withProfile(sources: Sources, profile: string | undefined): Sources {
 async function leave(platform: Platform, isLocal: boolean, signal: AbortSignal): Promise<Outcome> {
   const { profile, endpoint } = platform;
   const told = { profile: profile.name, endpoint };
-  const learned = (await platform.recall()) ?? (await platform.learn(signal));
+  const discovered = (await platform.readCachedLogin()) ?? (await platform.discover(signal));
   // First of all: whatever happens from here on, nobody finds them on this machine.
-  const tokens = await platform.forget(learned, signal);
+  const tokens = await platform.forget(discovered, signal);
   const done = { ...told, deleted: tokens !== undefined, problem: '' };
   if (isLocal) return { ...done, revocation: 'skipped' };
   if (tokens === undefined) return { ...done, revocation: 'nothing_to_revoke' };
   try {
-    const revoked = await learned.client.revoke(tokens, { signal });
+    const revoked = await discovered.client.revoke(tokens, { signal });
     if (revoked.ok) return { ...done, revocation: revoked.value };
     // Without a refresh token there is the access token alone, which not every server can revoke.
     if (revoked.error.error === 'unsupported_token_type')

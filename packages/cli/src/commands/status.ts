@@ -9,7 +9,7 @@ import type { Interruption } from '../process/interruption.ts';
 import { readProfiles } from '../profile/profiles.ts';
 import { type PlatformOptions, readSources, type Sources } from '../profile/sources.ts';
 import { openPlatform } from '../sign-in/open-platform.ts';
-import type { Learned, Platform } from '../sign-in/platform.ts';
+import type { DiscoveredPlatform, Platform } from '../sign-in/platform.ts';
 import { describeMoment } from '../terminal/moment.ts';
 import { type ExitCode, type Failure, reportFailure, toThrownFailure } from '../terminal/report.ts';
 import { EXIT, type Stdio } from '../terminal/stdio.ts';
@@ -100,10 +100,10 @@ async function look(
   let problem = '';
   let hint = '';
   let isUnreachable = false;
-  let learned = await platform.recall();
+  let discovered = await platform.readCachedLogin();
   if (offline !== true) {
     try {
-      learned = await platform.learn(signal);
+      discovered = await platform.discover(signal);
     } catch (error) {
       const failure = toThrownFailure(error, signal.aborted);
       if (failure.exitCode === EXIT.interrupted) return failure;
@@ -112,7 +112,7 @@ async function look(
       isUnreachable = failure.exitCode === EXIT.unreachable;
     }
   }
-  const { state, tokens, store } = await readTokens(platform, learned);
+  const { state, tokens, store } = await readTokens(platform, discovered);
   const refreshable = tokens?.refreshToken !== undefined;
   const usable = state === 'valid' || state === 'not_kept' || (state === 'expired' && refreshable);
   return {
@@ -141,16 +141,16 @@ async function look(
 
 async function readTokens(
   platform: Platform,
-  learned: Learned | undefined,
+  discovered: DiscoveredPlatform | undefined,
 ): Promise<{
   readonly state: TokenState;
   readonly tokens: TokenSet | undefined;
   readonly store: string;
 }> {
   if (!platform.isPersonal) return { state: 'not_kept', tokens: undefined, store: 'memory' };
-  if (learned === undefined) return { state: 'unknown', tokens: undefined, store: 'unknown' };
+  if (discovered === undefined) return { state: 'unknown', tokens: undefined, store: 'unknown' };
   const store = await platform.openStore();
-  const tokens = await store.read(learned.key);
+  const tokens = await store.read(discovered.key);
   if (tokens === undefined) return { state: 'none', tokens, store: store.kind };
   const isExpired = tokens.expiresAt !== undefined && tokens.expiresAt <= Date.now();
   return { state: isExpired ? 'expired' : 'valid', tokens, store: store.kind };

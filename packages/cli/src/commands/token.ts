@@ -8,7 +8,7 @@ import type { TokenSet } from '@sallyport/client';
 import type { Interruption } from '../process/interruption.ts';
 import { type PlatformOptions, readSources } from '../profile/sources.ts';
 import { printToken } from '../sign-in/print-token.ts';
-import { recallToken } from '../sign-in/warm-token.ts';
+import { findCachedToken } from '../sign-in/warm-token.ts';
 import { type ExitCode, type Failure, reportFailure } from '../terminal/report.ts';
 import { EXIT, type Stdio } from '../terminal/stdio.ts';
 
@@ -33,7 +33,7 @@ export async function token(
 ): Promise<ExitCode> {
   const sources = readSources(options, process.env);
   const minTtlMs = await readMinTtl(options.minTtl);
-  const kept = await recallToken(sources, minTtlMs, Date.now());
+  const kept = await findCachedToken(sources, minTtlMs, Date.now());
   if (kept !== undefined) {
     printToken(kept.tokens, kept.header, options, stdio);
     return EXIT.ok;

@@ -21,8 +21,8 @@ export async function whoami(
   const opened = await openPlatform(readSources(options, process.env), stdio);
   if (!opened.ok) return reportFailure(opened.error, isJson, stdio);
   const platform = opened.value;
-  const learned = (await platform.recall()) ?? (await platform.learn(signal));
-  const account = await askAccount(platform, learned, signal);
+  const discovered = (await platform.readCachedLogin()) ?? (await platform.discover(signal));
+  const account = await askAccount(platform, discovered, signal);
   if (!account.ok) return reportFailure(account.error, isJson, stdio);
   const { subject, name, email, kind, issuer } = account.value;
   const { endpoint, profile } = platform;

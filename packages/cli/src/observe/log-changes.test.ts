@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { tellChanges } from './log-changes.ts';
+import { logChanges } from './log-changes.ts';
 
 function begin() {
   const said: string[] = [];
-  const tell = tellChanges(
+  const tell = logChanges(
     (failure) => said.push(failure),
     () => said.push('restored'),
   );

@@ -12,7 +12,7 @@ import { describeFailure } from '@sallyport/server/observe';
  *
  * @returns Takes what was in the way; nothing when nothing was.
  */
-export function tellChanges(
+export function logChanges(
   failed: (failure: string, cause: unknown) => void,
   restored: () => void,
 ): (cause?: unknown) => void {

@@ -12,9 +12,14 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { nameRecollection, type Recollection, recall, recollect } from './cached-login.ts';
+import {
+  type CachedLogin,
+  nameCachedLogin,
+  readCachedLogin,
+  writeCachedLogin,
+} from './cached-login.ts';
 
-const WHAT: Recollection = {
+const WHAT: CachedLogin = {
   key: {
     issuer: 'i',
     tokenEndpoint: 't',
@@ -43,16 +48,16 @@ const WHAT: Recollection = {
 };
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'recollection-'));
+  folder = mkdtempSync(join(tmpdir(), 'cached-login-'));
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('What was learned is found again', () => {
   it('under each name it was kept under, and under no other', () => {
-    recollect(folder, ['a', 'b'], WHAT);
-    expect(recall(folder, 'a')).toMatchObject(WHAT);
-    expect(recall(folder, 'b')).toMatchObject(WHAT);
-    expect(recall(folder, 'c')).toBeUndefined();
+    writeCachedLogin(folder, ['a', 'b'], WHAT);
+    expect(readCachedLogin(folder, 'a')).toMatchObject(WHAT);
+    expect(readCachedLogin(folder, 'b')).toMatchObject(WHAT);
+    expect(readCachedLogin(folder, 'c')).toBeUndefined();
     for (const name of readdirSync(folder))
       expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
   });
@@ -69,49 +74,49 @@ describe('What was learned is found again', () => {
   ])('%s counts as none', (_, content) => {
     const text = typeof content === 'string' ? content : JSON.stringify(content);
     writeFileSync(join(folder, 'a.json'), text);
-    expect(recall(folder, 'a')).toBeUndefined();
+    expect(readCachedLogin(folder, 'a')).toBeUndefined();
   });
 
   it("one behind a link, one too large and another user's count as none", () => {
-    recollect(folder, ['a', 'b', 'c'], WHAT);
+    writeCachedLogin(folder, ['a', 'b', 'c'], WHAT);
     symlinkSync(join(folder, 'a.json'), join(folder, 'link.json'));
-    expect(recall(folder, 'link')).toBeUndefined();
+    expect(readCachedLogin(folder, 'link')).toBeUndefined();
     writeFileSync(join(folder, 'b.json'), ' '.repeat(65_536), { flag: 'a' });
-    expect(recall(folder, 'b')).toBeUndefined();
-    expect(recall(folder, 'c')).toBeDefined();
+    expect(readCachedLogin(folder, 'b')).toBeUndefined();
+    expect(readCachedLogin(folder, 'c')).toBeDefined();
     // Only root can give a file away.
     if (process.getuid?.() !== 0) return;
     chownSync(join(folder, 'c.json'), 65_534, 65_534);
-    expect(recall(folder, 'c')).toBeUndefined();
+    expect(readCachedLogin(folder, 'c')).toBeUndefined();
   });
 
   it('a folder that cannot be written does no harm', () => {
     writeFileSync(join(folder, 'file'), '');
-    recollect(join(folder, 'file', 'below'), ['a'], WHAT);
-    expect(recall(join(folder, 'file', 'below'), 'a')).toBeUndefined();
+    writeCachedLogin(join(folder, 'file', 'below'), ['a'], WHAT);
+    expect(readCachedLogin(join(folder, 'file', 'below'), 'a')).toBeUndefined();
   });
 
   it('the oldest go when there are too many', () => {
-    for (let index = 0; index < 70; index += 1) recollect(folder, [`n${index}`], WHAT);
+    for (let index = 0; index < 70; index += 1) writeCachedLogin(folder, [`n${index}`], WHAT);
     expect(readdirSync(folder).length).toBeLessThanOrEqual(64);
-    expect(recall(folder, 'n69')).toBeDefined();
+    expect(readCachedLogin(folder, 'n69')).toBeDefined();
   });
 });
 
-describe('The name of a recollection', () => {
+describe('The name of a cached login', () => {
   it('is the same for the same, in any order, and another for anything else', () => {
     const given = fc.dictionary(fc.string(), fc.string(), { maxKeys: 5 });
     fc.assert(
       fc.property(given, given, (one, other) => {
         const reversed = Object.fromEntries(Object.entries(one).toReversed());
-        expect(nameRecollection(reversed)).toBe(nameRecollection(one));
+        expect(nameCachedLogin(reversed)).toBe(nameCachedLogin(one));
         const isSame = isDeepStrictEqual({ ...one }, { ...other });
-        expect(nameRecollection(one) === nameRecollection(other)).toBe(isSame);
+        expect(nameCachedLogin(one) === nameCachedLogin(other)).toBe(isSame);
       }),
     );
   });
 
   it('does not hold what was given', () => {
-    expect(nameRecollection({ secret: 'canary' })).toMatch(/^[0-9a-f]{64}$/);
+    expect(nameCachedLogin({ secret: 'canary' })).toMatch(/^[0-9a-f]{64}$/);
   });
 });

@@ -11,7 +11,7 @@ import type { PlatformMetadata, TokenKey, TokenStore } from '@sallyport/client';
 import { type FileTerms, readBoundedFile } from './bounded-file.ts';
 
 /** What a command would otherwise have to read or ask for. Holds no secret. */
-export interface Recollection {
+export interface CachedLogin {
   /** Under which tokens are kept. */
   readonly key: TokenKey;
   readonly store: TokenStore['kind'];
@@ -30,7 +30,7 @@ const TERMS: FileTerms = { maxBytes: 65_536, mayBeLink: false, owner: 'this_user
  * Names what a command was given, so that the same command given the same finds it again and any
  * other does not. Values may be secrets: only their hash is used.
  */
-export function nameRecollection(given: Readonly<Record<string, string | undefined>>): string {
+export function nameCachedLogin(given: Readonly<Record<string, string | undefined>>): string {
   const parts = Object.entries(given)
     .filter(([, value]) => value !== undefined)
     .sort(([a], [b]) => (a < b ? -1 : 1));
@@ -40,26 +40,30 @@ export function nameRecollection(given: Readonly<Record<string, string | undefin
 }
 
 /**
- * Finds a recollection. Anything that cannot be read as one counts as none, and so does anybody
+ * Finds a cached login. Anything that cannot be read as one counts as none, and so does anybody
  * else's: it says where a refresh token is sent.
  */
-export function recall(folder: string, name: string): Recollection | undefined {
+export function readCachedLogin(folder: string, name: string): CachedLogin | undefined {
   try {
     const read = readBoundedFile(join(folder, `${name}.json`), TERMS);
     if (!read.ok) return undefined;
     const record: unknown = JSON.parse(read.value);
-    return isRecollection(record) ? record : undefined;
+    return isCachedLogin(record) ? record : undefined;
   } catch {
     return undefined;
   }
 }
 
 /**
- * Keeps a recollection under each name. Failing to does no harm: it is learned again.
+ * Keeps a cached login under each name. Failing to does no harm: it is discovered again.
  *
  * The oldest ones go when there are too many.
  */
-export function recollect(folder: string, names: readonly string[], what: Recollection): void {
+export function writeCachedLogin(
+  folder: string,
+  names: readonly string[],
+  what: CachedLogin,
+): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     for (const name of names) {
@@ -85,7 +89,7 @@ function prune(folder: string): void {
   for (const { path } of byAge.slice(FILES_MAX)) rmSync(path, { force: true });
 }
 
-function isRecollection(record: unknown): record is Recollection {
+function isCachedLogin(record: unknown): record is CachedLogin {
   if (typeof record !== 'object' || record === null) return false;
   const { version, key, store, header, refreshWindowMs, metadata } = record as Record<
     string,

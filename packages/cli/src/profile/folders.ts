@@ -1,5 +1,5 @@
 /**
- * Where configuration, tokens and recollections of a person are kept.
+ * Where configuration, tokens and cached logins of a person are kept.
  *
  * @module
  */
@@ -16,7 +16,7 @@ export interface Folders {
   /** Tokens, in files of mode 0600 where there is no keyring. */
   readonly tokens: string;
   /** What was learned about platforms; holds no secret and may be deleted at any time. */
-  readonly recollections: string;
+  readonly cachedLogins: string;
 }
 
 /**
@@ -37,6 +37,6 @@ export function findFolders(
   return {
     configFile: named === '' ? join(base('XDG_CONFIG_HOME', '.config'), 'config.yaml') : named,
     tokens: join(base('XDG_DATA_HOME', '.local/share'), 'tokens'),
-    recollections: join(base('XDG_STATE_HOME', '.local/state'), 'platforms'),
+    cachedLogins: join(base('XDG_STATE_HOME', '.local/state'), 'platforms'),
   };
 }

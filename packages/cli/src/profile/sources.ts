@@ -7,7 +7,7 @@
 import { resolve } from 'node:path';
 import { accept, type Result, refuse, withoutUnprintable } from '@sallyport/protocol';
 import { type FileTerms, readBoundedFile } from './bounded-file.ts';
-import { nameRecollection } from './cached-login.ts';
+import { nameCachedLogin } from './cached-login.ts';
 import { type Folders, findFolders } from './folders.ts';
 import type { TextFile } from './profile-file.ts';
 import { findProjectFile } from './project-file.ts';
@@ -71,7 +71,7 @@ export function readSources(
 }
 
 /**
- * Names the recollection of these sources: a change to any of them is another name.
+ * Names the cached login of these sources: a change to any of them is another name.
  *
  * @param options - Instead of those the sources were read with.
  * @param userText - Instead of what the person's file held.
@@ -84,7 +84,7 @@ export function nameSources(
   // As when they were read with these options: a profile that is named leaves the project's file out.
   const project = options.profile === undefined ? projectFile : undefined;
   const variables = Object.entries(environment).filter(([name]) => SETTING_VARIABLE.test(name));
-  return nameRecollection({
+  return nameCachedLogin({
     ...Object.fromEntries(variables.map(([name, value]) => [`$${name}`, value])),
     '--profile': options.profile,
     '--endpoint': options.endpoint,

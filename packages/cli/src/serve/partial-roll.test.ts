@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { superviseForTest } from '../testing/supervised-workers.ts';
-import { rollInPart } from './partial-roll.ts';
+import { rollPartially } from './partial-roll.ts';
 
 const turn = () => new Promise(setImmediate);
 
@@ -10,7 +10,7 @@ async function begin() {
   const { started, listen } = supervised;
   for (const index of started.keys()) listen(index);
   const unwanted = new AbortController();
-  const rolled = rollInPart(supervised, supervised.startWith('new'), unwanted.signal);
+  const rolled = rollPartially(supervised, supervised.startWith('new'), unwanted.signal);
   await turn();
   return { ...supervised, unwanted, rolled };
 }

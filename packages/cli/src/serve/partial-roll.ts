@@ -16,7 +16,7 @@ import type { StartWorker } from './worker-process.ts';
  * @param startWorker - Starts the new ones.
  * @param signal - Aborts when this is not wanted any more.
  */
-export async function rollInPart(
+export async function rollPartially(
   supervision: Pick<Supervision, 'roll'>,
   startWorker: StartWorker,
   signal: AbortSignal,

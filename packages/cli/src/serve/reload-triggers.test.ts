@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { describeFile } from '../admin/watch-file.ts';
-import { takeLifeSignals } from './reload-triggers.ts';
+import { captureProcessSignals } from './reload-triggers.ts';
 
 /** Signals as the process hears them, without any being sent. */
 function begin() {
-  const signals = takeLifeSignals();
+  const signals = captureProcessSignals();
   const done: string[] = [];
   const timers: (() => void)[] = [];
   const connect = (file?: string, known?: string) =>

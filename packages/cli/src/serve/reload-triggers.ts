@@ -21,7 +21,7 @@ export interface Triggered {
 }
 
 /** Signals that are taken, so that none of them ends the process. */
-export interface LifeSignals {
+export interface CapturedSignals {
   /** From now on they have an effect; those that came before are caught up on. */
   connect(triggered: Triggered): () => void;
 }
@@ -33,7 +33,7 @@ export interface LifeSignals {
  * A signal has the file read at once, and is answered whatever it holds; the watch leaves alone afterwards
  * what was read then.
  */
-export function takeLifeSignals(): LifeSignals {
+export function captureProcessSignals(): CapturedSignals {
   const early = new Set<NodeJS.Signals>();
   let handle = (signal: NodeJS.Signals): void => void early.add(signal);
   for (const signal of ['SIGHUP', 'SIGUSR2'] as const) process.on(signal, () => handle(signal));

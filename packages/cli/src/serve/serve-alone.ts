@@ -16,10 +16,10 @@ import { systemSchedule } from '../process/ports.ts';
 import { stopSignal } from '../process/stop-signal.ts';
 import { EXIT, type Stdio } from '../terminal/stdio.ts';
 import { announceReady, placeOf } from './announce-ready.ts';
-import { takeLifeSignals } from './reload-triggers.ts';
+import { logReload, logStart } from './log-reload.ts';
+import { captureProcessSignals } from './reload-triggers.ts';
 import { createReloads } from './reloads.ts';
 import { openSecrets, startServer } from './server.ts';
-import { tellReload, tellStart } from './tell-reload.ts';
 import { openUnixSocket, type UnixSocket } from './unix-socket.ts';
 
 /**
@@ -35,7 +35,7 @@ export async function serveAlone(
   isJson: boolean,
   stdio: Stdio,
 ): Promise<number> {
-  const lifeSignals = takeLifeSignals();
+  const signals = captureProcessSignals();
   const metrics = openMetrics(config.observe.metrics);
   const serviceLog = openServiceLog(config.observe, undefined, metrics);
   const { log } = serviceLog;
@@ -79,9 +79,9 @@ export async function serveAlone(
       ({ drainDelayMs } = loaded.config.server);
       return accept(undefined);
     },
-    tell: (outcome) => tellReload(log, file, outcome),
+    tell: (outcome) => logReload(log, file, outcome),
   });
-  const disconnect = lifeSignals.connect({
+  const disconnect = signals.connect({
     file,
     known,
     schedule: systemSchedule,
@@ -94,7 +94,7 @@ export async function serveAlone(
         detail: 'one process cannot take its own place; that needs server.workers of two or more',
       }),
   });
-  tellStart(log, file);
+  logStart(log, file);
   // Whoever reads the line may want it to stop at once.
   const stopRequested = stopSignal();
   announceReady(placeOf(config, server.port), stdio);

@@ -15,12 +15,12 @@ import { EXIT, type Stdio } from '../terminal/stdio.ts';
 import { announceReady, placeOf } from './announce-ready.ts';
 import { createClusterWorkers } from './cluster-worker.ts';
 import { LISTEN_KEYS } from './listen-keys.ts';
-import { rollInPart } from './partial-roll.ts';
+import { logReload, logStart } from './log-reload.ts';
+import { rollPartially } from './partial-roll.ts';
 import { publishForWorkers } from './published-workers.ts';
-import { takeLifeSignals } from './reload-triggers.ts';
+import { captureProcessSignals } from './reload-triggers.ts';
 import { createReloads } from './reloads.ts';
 import { superviseWorkers } from './supervise-workers.ts';
-import { tellReload, tellStart } from './tell-reload.ts';
 import type { StartWorker } from './worker-process.ts';
 
 /**
@@ -42,7 +42,7 @@ export async function serveWithWorkers(
   isJson: boolean,
   stdio: Stdio,
 ): Promise<number> {
-  const lifeSignals = takeLifeSignals();
+  const signals = captureProcessSignals();
   const serviceLog = openPrimaryLog(config.observe);
   const { log } = serviceLog;
   for (const warning of warnings)
@@ -76,7 +76,7 @@ export async function serveWithWorkers(
     log: metrics.log,
   });
   const rollTo = (to: ConfigSources, signal: AbortSignal) =>
-    rollInPart(supervision, startWith(to), signal);
+    rollPartially(supervision, startWith(to), signal);
   const reloads = createReloads({
     config,
     read,
@@ -89,9 +89,9 @@ export async function serveWithWorkers(
       return rolled;
     },
     restore: (signal) => rollTo(sources, signal),
-    tell: (outcome) => tellReload(metrics.log, file, outcome),
+    tell: (outcome) => logReload(metrics.log, file, outcome),
   });
-  const disconnect = lifeSignals.connect({
+  const disconnect = signals.connect({
     file,
     known,
     schedule: keepAlive,
@@ -114,7 +114,7 @@ export async function serveWithWorkers(
         });
     },
   });
-  tellStart(metrics.log, file);
+  logStart(metrics.log, file);
   try {
     const ended = await supervision.ended;
     if (ended.ok) return EXIT.ok;

@@ -15,9 +15,9 @@ import { traceLog } from '../observe/traced-log.ts';
 import { openTraces } from '../observe/traces.ts';
 import { createSystemPorts } from '../process/ports.ts';
 import { openGraphSource } from './graph-source.ts';
-import { learn } from './learn.ts';
 import { LISTEN_KEYS } from './listen-keys.ts';
 import { createReplaceableGraph } from './replaceable-graph.ts';
+import { warmUp } from './warm-up.ts';
 
 /** How a server is to start. */
 export interface ServerStart {
@@ -25,7 +25,7 @@ export interface ServerStart {
    * Milliseconds within which it has to learn what the IdPs have to tell before it listens; by default it
    * listens at once, and learns meanwhile.
    */
-  readonly learnsWithinMs?: number;
+  readonly warmUpWithinMs?: number;
   /** Aborts when it should not start any more. */
   readonly signal?: AbortSignal;
   /** Where to bind a Unix socket, in place of a port; to show it in its place is the caller's. */
@@ -88,7 +88,7 @@ export async function startServer(
   config: Config,
   secrets: ServerSecrets | undefined,
   log: Log,
-  { learnsWithinMs, signal, socketPath, metrics }: ServerStart = {},
+  { warmUpWithinMs, signal, socketPath, metrics }: ServerStart = {},
 ): Promise<RunningServer> {
   const traces = await openTraces(config.observe.traces, createSystemPorts(log));
   const tracer = traces?.tracer;
@@ -130,7 +130,7 @@ export async function startServer(
     const first = source.create(config, secrets);
     opened.push(() => first.close());
     const graph = createReplaceableGraph(first, { readiness, ...ports });
-    if (learnsWithinMs !== undefined) await learn(first, learnsWithinMs, { ...ports, signal });
+    if (warmUpWithinMs !== undefined) await warmUp(first, warmUpWithinMs, { ...ports, signal });
     const listener = await listenOnOnePort(graph.handler, {
       ...config.listen,
       path: socketPath,

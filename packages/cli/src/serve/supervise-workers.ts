@@ -81,7 +81,7 @@ interface Worker {
   readonly ended: PromiseWithResolvers<void>;
 }
 
-interface Place {
+interface WorkerSlot {
   readonly number: number;
   readonly pause: RestartPause;
   startWorker: StartWorker;
@@ -101,7 +101,7 @@ export function superviseWorkers(options: SupervisionOptions): Supervision {
   const { count, onReady, now, schedule, log } = options;
   const { promise, resolve, reject } = Promise.withResolvers<Result<undefined, StartFailure>>();
   const allListened = Promise.withResolvers<void>();
-  const places: readonly Place[] = Array.from({ length: count }, (_, index) => ({
+  const slots: readonly WorkerSlot[] = Array.from({ length: count }, (_, index) => ({
     number: index + 1,
     pause: createRestartPause(now),
     startWorker: options.startWorker,
@@ -109,49 +109,49 @@ export function superviseWorkers(options: SupervisionOptions): Supervision {
     cancelRestart: undefined,
   }));
   /** Every worker that has not ended, those included that start in another's place or finish. */
-  const running = new Map<Worker, Place>();
+  const running = new Map<Worker, WorkerSlot>();
   let isReady = false;
   let settle: (() => void) | undefined;
   let cancelKill: (() => void) | undefined;
 
   void options.stopRequested.then(stopFor);
-  for (const place of places) launch(place);
+  for (const slot of slots) launch(slot);
   return { ended: promise, roll };
 
-  function launch(place: Place): void {
-    place.pause.started();
-    place.current = begin(place, place.startWorker, { isReplacement: false });
+  function launch(slot: WorkerSlot): void {
+    slot.pause.started();
+    slot.current = begin(slot, slot.startWorker, { isReplacement: false });
   }
 
   function begin(
-    place: Place,
+    slot: WorkerSlot,
     startWorker: StartWorker,
     { isReplacement }: { readonly isReplacement: boolean },
   ): Worker {
     const worker: Worker = {
       process: startWorker({
-        number: place.number,
+        number: slot.number,
         isReplacement,
-        onReport: (report) => hear(place, worker, report),
-        onEnd: (exit) => finish(place, worker, exit),
+        onReport: (report) => hear(slot, worker, report),
+        onEnd: (exit) => finish(slot, worker, exit),
       }),
       isListening: false,
       failure: undefined,
       settled: Promise.withResolvers(),
       ended: Promise.withResolvers(),
     };
-    running.set(worker, place);
+    running.set(worker, slot);
     return worker;
   }
 
-  function hear(place: Place, worker: Worker, report: WorkerReport): void {
-    const { number } = place;
+  function hear(slot: WorkerSlot, worker: Worker, report: WorkerReport): void {
+    const { number } = slot;
     if (report.kind === 'listening') {
       worker.isListening = true;
       log('info', 'worker_listening', { worker: number, pid: worker.process.pid });
       worker.settled.resolve(true);
       if (isReady || settle !== undefined) return;
-      if (!places.every(({ current }) => current?.isListening === true)) return;
+      if (!slots.every(({ current }) => current?.isListening === true)) return;
       isReady = true;
       allListened.resolve();
       onReady();
@@ -162,26 +162,26 @@ export function superviseWorkers(options: SupervisionOptions): Supervision {
     else stop(() => resolve(refuse(report)));
   }
 
-  function finish(place: Place, worker: Worker, exit: WorkerExit): void {
+  function finish(slot: WorkerSlot, worker: Worker, exit: WorkerExit): void {
     running.delete(worker);
     worker.settled.resolve(false);
     worker.ended.resolve();
-    const isCurrent = place.current === worker;
-    if (isCurrent) place.current = undefined;
+    const isCurrent = slot.current === worker;
+    if (isCurrent) slot.current = undefined;
     if (settle !== undefined) settleWhenAllEnded();
     // Whoever starts a replacement, or asked for the end, hears of it there.
-    else if (isCurrent) restart(place, worker, exit);
+    else if (isCurrent) restart(slot, worker, exit);
   }
 
   function restart(
-    place: Place,
+    slot: WorkerSlot,
     { process: { pid }, isListening }: Worker,
     exit: WorkerExit,
   ): void {
-    const worker = place.number;
-    const pause = place.pause.ended(isListening);
+    const worker = slot.number;
+    const pause = slot.pause.ended(isListening);
     // Once all have served, and as long as others do, whatever ails this one is no reason to end them.
-    const isServing = isReady && places.some(({ current }) => current?.isListening === true);
+    const isServing = isReady && slots.some(({ current }) => current?.isListening === true);
     const isHopeless = pause === 'give_up' && !isServing;
     if (isHopeless) {
       log('error', 'worker_ended', { worker, pid, ...exit });
@@ -194,7 +194,7 @@ export function superviseWorkers(options: SupervisionOptions): Supervision {
     }
     const pauseMs = pause === 'give_up' ? GIVEN_UP_PAUSE_MS : pause;
     log('error', 'worker_ended', { worker, pid, ...exit, restart_after_ms: pauseMs });
-    place.cancelRestart = schedule(pauseMs, () => launch(place));
+    slot.cancelRestart = schedule(pauseMs, () => launch(slot));
   }
 
   async function roll(
@@ -203,22 +203,22 @@ export function superviseWorkers(options: SupervisionOptions): Supervision {
   ): ReturnType<Supervision['roll']> {
     // Before that nobody serves whom a replacement could relieve.
     await allListened.promise;
-    for (const place of places) {
+    for (const slot of slots) {
       if (signal.aborted || settle !== undefined) return refuse({ kind: 'superseded' });
-      const failure = await replace(place, startWorker, signal);
+      const failure = await replace(slot, startWorker, signal);
       if (signal.aborted || settle !== undefined) return refuse({ kind: 'superseded' });
       if (failure !== undefined) return refuse({ kind: 'failed', sentence: failure });
     }
     return accept(undefined);
   }
 
-  /** Returns why the place has not been taken over. */
+  /** Returns why the slot has not been taken over. */
   async function replace(
-    place: Place,
+    slot: WorkerSlot,
     startWorker: StartWorker,
     signal: AbortSignal,
   ): Promise<string | undefined> {
-    const next = begin(place, startWorker, { isReplacement: true });
+    const next = begin(slot, startWorker, { isReplacement: true });
     let isGivenUp = false;
     const giveUp = (): void => {
       isGivenUp = true;
@@ -235,28 +235,28 @@ export function superviseWorkers(options: SupervisionOptions): Supervision {
     signal.removeEventListener('abort', giveUp);
     if (!isListening) {
       const why = isLate ? `it did not listen within ${TAKEOVER_MS / 1_000} s` : next.failure;
-      return `worker ${place.number} could not be replaced: ${why ?? 'its successor ended'}`;
+      return `worker ${slot.number} could not be replaced: ${why ?? 'its successor ended'}`;
     }
     // It listened, and was told to end, in the same moment: the one before stays.
     if (isGivenUp) {
-      await relieve(place, next);
+      await relieve(slot, next);
       return undefined;
     }
-    const before = place.current;
-    place.cancelRestart?.();
-    place.startWorker = startWorker;
-    place.pause.started();
-    place.current = running.has(next) ? next : undefined;
+    const before = slot.current;
+    slot.cancelRestart?.();
+    slot.startWorker = startWorker;
+    slot.pause.started();
+    slot.current = running.has(next) ? next : undefined;
     // It may have ended in the moment in which it listened.
-    if (place.current === undefined) restart(place, next, {});
-    if (before !== undefined) await relieve(place, before);
+    if (slot.current === undefined) restart(slot, next, {});
+    if (before !== undefined) await relieve(slot, before);
     return undefined;
   }
 
   /** Lets a worker finish that another has taken the place of; resolves when it has ended. */
-  async function relieve(place: Place, worker: Worker): Promise<void> {
+  async function relieve(slot: WorkerSlot, worker: Worker): Promise<void> {
     if (settle === undefined) worker.process.stop(AT_ONCE);
-    const cancel = schedule(STOP_MS, () => kill(place, worker));
+    const cancel = schedule(STOP_MS, () => kill(slot, worker));
     await worker.ended.promise;
     cancel();
   }
@@ -272,17 +272,17 @@ export function superviseWorkers(options: SupervisionOptions): Supervision {
     settle = told;
     allListened.resolve();
     const drainDelayMs = isReady ? options.drainDelayMs() : 0;
-    for (const place of places) place.cancelRestart?.();
+    for (const slot of slots) slot.cancelRestart?.();
     for (const { process } of running.keys()) process.stop({ drainDelayMs });
     cancelKill = schedule(drainDelayMs + STOP_MS, killAll);
     settleWhenAllEnded();
   }
 
   function killAll(): void {
-    for (const [worker, place] of running) kill(place, worker);
+    for (const [worker, slot] of running) kill(slot, worker);
   }
 
-  function kill({ number }: Place, { process }: Worker): void {
+  function kill({ number }: WorkerSlot, { process }: Worker): void {
     log('warn', 'worker_killed', { worker: number, pid: process.pid });
     process.kill();
   }

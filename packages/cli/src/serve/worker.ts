@@ -63,7 +63,7 @@ async function start(
     const running = await startServer({ ...config, listen }, secrets.value, log, {
       metrics,
       socketPath: 'socketPath' in place ? place.socketPath : undefined,
-      ...(isReplacement ? { learnsWithinMs: LEARNS_WITHIN_MS, signal } : {}),
+      ...(isReplacement ? { warmUpWithinMs: LEARNS_WITHIN_MS, signal } : {}),
     });
     const toPrimary = answerForWorker(number, metrics, log);
     return accept({

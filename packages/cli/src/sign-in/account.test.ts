@@ -1,7 +1,7 @@
 import { SallyportError } from '@sallyport/protocol';
 import { describe, expect, it } from 'vitest';
 import { askAccount } from './account.ts';
-import type { Learned, Platform } from './platform.ts';
+import type { DiscoveredPlatform, Platform } from './platform.ts';
 
 const LOGIN = 'sallyport login --profile staging';
 const never = new AbortController().signal;
@@ -9,8 +9,11 @@ const never = new AbortController().signal;
 /** As much of a platform as is asked. */
 function ask(send: typeof fetch, isPersonal = true, signal = never) {
   const platform = { endpoint: 'https://p.example', isPersonal, loginCommand: LOGIN } as Platform;
-  const learned = { client: { fetch: send }, key: { issuer: 'https://idp.example' } } as Learned;
-  return askAccount(platform, learned, signal);
+  const discovered = {
+    client: { fetch: send },
+    key: { issuer: 'https://idp.example' },
+  } as DiscoveredPlatform;
+  return askAccount(platform, discovered, signal);
 }
 
 const answer = (status: number, body: object) => async () => Response.json(body, { status });

@@ -7,7 +7,7 @@
 import { accept, type Result, refuse, SallyportError } from '@sallyport/protocol';
 import { adviseLogin, type Failure, toThrownFailure } from '../terminal/report.ts';
 import { EXIT } from '../terminal/stdio.ts';
-import type { Learned, Platform } from './platform.ts';
+import type { DiscoveredPlatform, Platform } from './platform.ts';
 
 /** An account. Texts of the platform are made printable. */
 export interface Account {
@@ -34,7 +34,7 @@ const TEXT_MAX_LENGTH = 320;
  */
 export async function askAccount(
   platform: Platform,
-  { client, key }: Learned,
+  { client, key }: DiscoveredPlatform,
   signal: AbortSignal,
 ): Promise<Result<Account, Failure>> {
   let response: Response;

@@ -19,12 +19,12 @@ import {
   type TokenStoreChoice,
 } from '@sallyport/client';
 import { formatConfigProblem } from '@sallyport/config';
-import { nameRecollection, recall, recollect } from '../profile/cached-login.ts';
+import { nameCachedLogin, readCachedLogin, writeCachedLogin } from '../profile/cached-login.ts';
 import type { SelectedProfile } from '../profile/profile.ts';
 import { nameSources, type Sources } from '../profile/sources.ts';
 import { createLazyGrant } from './lazy-grant.ts';
 import { writeLoginCommand } from './login-command.ts';
-import type { Learned, Platform } from './platform.ts';
+import type { DiscoveredPlatform, Platform } from './platform.ts';
 import { showSettings } from './show-settings.ts';
 import type { PersonPorts } from './sign-in.ts';
 import { openStore } from './token-store.ts';
@@ -60,7 +60,7 @@ export function createPlatform(parts: PlatformParts, sources: Sources): Platform
   const grantKind = GRANT_KINDS[settings.authType];
   const isPersonal = grantKind === 'pkce' || grantKind === 'device_code';
   const lock = createFileTokenLock({ folder: folders.tokens, now: Date.now });
-  const name = nameRecollection({ endpoint, profile: profile.name, ...keyParts(settings) });
+  const name = nameCachedLogin({ endpoint, profile: profile.name, ...keyParts(settings) });
   let store: Promise<TokenStore> | undefined;
   let say: ((sentence: string) => void) | undefined;
   const open = (): Promise<TokenStore> => {
@@ -93,15 +93,15 @@ export function createPlatform(parts: PlatformParts, sources: Sources): Platform
     settings: showSettings(loaded),
     warnings: loaded.warnings.map(formatConfigProblem),
     openStore: open,
-    async learn(signal) {
+    async discover(signal) {
       const client = createClient(settings, ports);
       return orAborted(describe(client, isPersonal ? await client.metadata() : undefined), signal);
     },
-    async recall() {
-      const known = recall(folders.recollections, name);
+    async readCachedLogin() {
+      const known = readCachedLogin(folders.cachedLogins, name);
       if (known === undefined) return undefined;
-      const recollection = { read: async () => known.metadata, write: async () => {} };
-      return describe(createClient(settings, { ...ports, recollection }), known.metadata);
+      const metadataCache = { read: async () => known.metadata, write: async () => {} };
+      return describe(createClient(settings, { ...ports, metadataCache }), known.metadata);
     },
     async keep({ key }, tokens, notice) {
       say = notice;
@@ -109,10 +109,10 @@ export function createPlatform(parts: PlatformParts, sources: Sources): Platform
     },
     forget: async ({ key }, signal) =>
       forgetTokens(key, await open(), lock, { waitMs: LOCK_WAIT_MS, signal }),
-    async recollect({ key, header, metadata }, names) {
+    async writeCachedLogin({ key, header, metadata }, names) {
       const { kind } = await open();
       if (metadata === undefined || kind === 'memory') return;
-      recollect(folders.recollections, [name, nameSources(sources), ...names], {
+      writeCachedLogin(folders.cachedLogins, [name, nameSources(sources), ...names], {
         key,
         header,
         metadata,
@@ -129,7 +129,10 @@ export function createPlatform(parts: PlatformParts, sources: Sources): Platform
   };
 }
 
-async function describe(client: Client, metadata: PlatformMetadata | undefined): Promise<Learned> {
+async function describe(
+  client: Client,
+  metadata: PlatformMetadata | undefined,
+): Promise<DiscoveredPlatform> {
   const [key, header] = await Promise.all([client.tokenKey(), client.authorizationHeader()]);
   return { client, key, header, metadata };
 }

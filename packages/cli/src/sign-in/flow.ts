@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Surroundings } from './session-environment.ts';
+import type { SessionEnvironment } from './session-environment.ts';
 
 /** What `--flow` takes. */
 export type RequestedFlow = 'auto' | 'pkce' | 'device';
@@ -12,7 +12,7 @@ export type RequestedFlow = 'auto' | 'pkce' | 'device';
 /** What is known when the way is chosen. */
 export interface FlowQuestion {
   readonly requested: RequestedFlow;
-  readonly surroundings: Surroundings;
+  readonly sessionEnvironment: SessionEnvironment;
   /** Whether credentials of an application are configured: then no person is needed. */
   readonly hasCredentials: boolean;
   /** Whether the identity provider offers device codes. */
@@ -41,9 +41,9 @@ export type FlowChoice =
  * person must have meant to.
  */
 export function selectFlow(question: FlowQuestion): FlowChoice {
-  const { requested, surroundings, hasDeviceEndpoint } = question;
+  const { requested, sessionEnvironment, hasDeviceEndpoint } = question;
   if (question.hasCredentials && requested === 'auto') return { flow: 'credentials' };
-  if (surroundings.isCi) return { flow: 'none', reason: 'ci' };
+  if (sessionEnvironment.isCi) return { flow: 'none', reason: 'ci' };
   if (requested === 'device') {
     return hasDeviceEndpoint
       ? { flow: 'device_code', because: 'asked for' }
@@ -51,7 +51,8 @@ export function selectFlow(question: FlowQuestion): FlowChoice {
   }
   if (requested === 'pkce') {
     const opensBrowser =
-      question.isBrowserNamed || (surroundings.hasDisplay && surroundings.remoteBecause === '');
+      question.isBrowserNamed ||
+      (sessionEnvironment.hasDisplay && sessionEnvironment.remoteBecause === '');
     return {
       flow: 'pkce',
       opensBrowser: opensBrowser && !question.isBrowserRefused,
@@ -60,7 +61,7 @@ export function selectFlow(question: FlowQuestion): FlowChoice {
   }
   if (question.isBrowserNamed && !question.isBrowserRefused)
     return { flow: 'pkce', opensBrowser: true, because: 'a browser was named' };
-  if (!surroundings.isInteractive) return { flow: 'none', reason: 'no_terminal' };
+  if (!sessionEnvironment.isInteractive) return { flow: 'none', reason: 'no_terminal' };
   const because = withoutBrowser(question);
   if (because === '')
     return { flow: 'pkce', opensBrowser: true, because: 'this machine has a browser' };
@@ -70,8 +71,8 @@ export function selectFlow(question: FlowQuestion): FlowChoice {
 }
 
 /** Why no browser can be opened here; empty when one can. */
-function withoutBrowser({ surroundings, isBrowserRefused }: FlowQuestion): string {
-  if (surroundings.remoteBecause !== '') return surroundings.remoteBecause;
-  if (!surroundings.hasDisplay) return 'there is no display';
+function withoutBrowser({ sessionEnvironment, isBrowserRefused }: FlowQuestion): string {
+  if (sessionEnvironment.remoteBecause !== '') return sessionEnvironment.remoteBecause;
+  if (!sessionEnvironment.hasDisplay) return 'there is no display';
   return isBrowserRefused ? '--no-browser was given' : '';
 }

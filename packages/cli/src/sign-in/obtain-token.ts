@@ -7,7 +7,7 @@
 import { accept, type Result, refuse } from '@sallyport/protocol';
 import type { Interruption } from '../process/interruption.ts';
 import type { Sources } from '../profile/sources.ts';
-import { describeNobody, type Failure, toFailure } from '../terminal/report.ts';
+import { type Failure, loginRequiredFailure, toFailure } from '../terminal/report.ts';
 import type { Stdio } from '../terminal/stdio.ts';
 import { openPlatform } from './open-platform.ts';
 import { signIn } from './sign-in-here.ts';
@@ -36,23 +36,25 @@ export async function obtainToken(
   if (!opened.ok) return opened;
   const platform = opened.value;
   const { signal } = interruption;
-  const known = (await platform.recall()) ?? (await platform.learn(signal));
+  const known = (await platform.readCachedLogin()) ?? (await platform.discover(signal));
   const got = await known.client.tokenSource.get({
     signal,
     ...(minTtlMs === undefined ? {} : { minTtlMs }),
   });
   if (got.ok) {
-    await platform.recollect(known, []);
+    await platform.writeCachedLogin(known, []);
     return accept({ tokens: got.value, header: known.header });
   }
   if (got.error.error !== 'login_required' || !platform.isPersonal)
     return refuse(toFailure(got.error));
   if (!mayAsk)
-    return refuse(describeNobody('nobody is signed in', platform.endpoint, platform.loginCommand));
-  const learned = await platform.learn(signal);
-  const signedIn = await signIn(platform, learned, { flow: 'auto' }, stdio, interruption);
+    return refuse(
+      loginRequiredFailure('nobody is signed in', platform.endpoint, platform.loginCommand),
+    );
+  const discovered = await platform.discover(signal);
+  const signedIn = await signIn(platform, discovered, { flow: 'auto' }, stdio, interruption);
   if (!signedIn.ok) return signedIn;
   for (const notice of signedIn.value.notices) stdio.error(notice);
-  await platform.recollect(learned, []);
-  return accept({ tokens: signedIn.value.tokens, header: learned.header });
+  await platform.writeCachedLogin(discovered, []);
+  return accept({ tokens: signedIn.value.tokens, header: discovered.header });
 }

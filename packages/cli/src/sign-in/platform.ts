@@ -25,7 +25,7 @@ export interface ShownSetting {
 }
 
 /** What the platform tells, and what follows from it. */
-export interface Learned {
+export interface DiscoveredPlatform {
   /** Obtains tokens without a person: from the store, by refresh, or as an application. */
   readonly client: Client;
   readonly key: TokenKey;
@@ -55,20 +55,24 @@ export interface Platform {
    *
    * @throws {SallyportError} When it cannot be reached, or answers wrongly.
    */
-  learn(signal: AbortSignal): Promise<Learned>;
-  /** What was learned the last time, without asking; it may be out of date. */
-  recall(): Promise<Learned | undefined>;
+  discover(signal: AbortSignal): Promise<DiscoveredPlatform>;
+  /** What was discovered the last time, without asking; it may be out of date. */
+  readCachedLogin(): Promise<DiscoveredPlatform | undefined>;
   openStore(): Promise<TokenStore>;
   /** Keeps tokens, and says where they went. */
-  keep(learned: Learned, tokens: TokenSet, say: (sentence: string) => void): Promise<void>;
+  keep(
+    discovered: DiscoveredPlatform,
+    tokens: TokenSet,
+    say: (sentence: string) => void,
+  ): Promise<void>;
   /** Removes the tokens, which are given back for their revocation. */
-  forget(learned: Learned, signal: AbortSignal): Promise<TokenSet | undefined>;
+  forget(discovered: DiscoveredPlatform, signal: AbortSignal): Promise<TokenSet | undefined>;
   /**
    * Lets the next command find its token without asking.
    *
    * @param names - Of commands beside this one that are to find it too.
    */
-  recollect(learned: Learned, names: readonly string[]): Promise<void>;
+  writeCachedLogin(discovered: DiscoveredPlatform, names: readonly string[]): Promise<void>;
   /** What a person can sign in with. */
-  grantsOf(learned: Learned): PersonGrants;
+  grantsOf(discovered: DiscoveredPlatform): PersonGrants;
 }

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { readSurroundings } from './session-environment.ts';
+import { readSessionEnvironment } from './session-environment.ts';
 
 const never = (): boolean => false;
 
 describe('Where a command runs', () => {
   it.each(['true', '1', 'woodpecker'])('CI=%s is a build server', (CI) => {
-    expect(readSurroundings({ CI }, true, 'linux', never).isCi).toBe(true);
+    expect(readSessionEnvironment({ CI }, true, 'linux', never).isCi).toBe(true);
   });
 
   it.each(['', '0', 'false', 'FALSE'])('CI=%j is none', (CI) => {
-    expect(readSurroundings({ CI }, true, 'linux', never).isCi).toBe(false);
+    expect(readSessionEnvironment({ CI }, true, 'linux', never).isCi).toBe(false);
   });
 
   it.each([
@@ -20,16 +20,18 @@ describe('Where a command runs', () => {
     ['CODESPACES', 'true'],
     ['CLOUD_SHELL', 'true'],
   ])('%s tells that the person is elsewhere, and empty it does not', (name, value) => {
-    expect(readSurroundings({ [name]: value }, true, 'linux', never).remoteBecause).not.toBe('');
-    expect(readSurroundings({ [name]: '' }, true, 'linux', never).remoteBecause).toBe('');
+    expect(readSessionEnvironment({ [name]: value }, true, 'linux', never).remoteBecause).not.toBe(
+      '',
+    );
+    expect(readSessionEnvironment({ [name]: '' }, true, 'linux', never).remoteBecause).toBe('');
   });
 
   it('/.dockerenv tells a container, on Linux', () => {
     const isThere = (path: string): boolean => path === '/.dockerenv';
-    const surroundings = readSurroundings({}, true, 'linux', isThere);
-    expect(surroundings.remoteBecause).toBe('this is a container');
-    expect(readSurroundings({}, true, 'linux', never).remoteBecause).toBe('');
-    expect(readSurroundings({}, true, 'darwin', isThere).remoteBecause).toBe('');
+    const sessionEnvironment = readSessionEnvironment({}, true, 'linux', isThere);
+    expect(sessionEnvironment.remoteBecause).toBe('this is a container');
+    expect(readSessionEnvironment({}, true, 'linux', never).remoteBecause).toBe('');
+    expect(readSessionEnvironment({}, true, 'darwin', isThere).remoteBecause).toBe('');
   });
 
   it.each<[NodeJS.Platform, Record<string, string>, boolean]>([
@@ -41,6 +43,6 @@ describe('Where a command runs', () => {
     ['darwin', {}, true],
     ['win32', {}, true],
   ])('on %s with %j a display is there: %s', (platform, environment, expected) => {
-    expect(readSurroundings(environment, true, platform, never).hasDisplay).toBe(expected);
+    expect(readSessionEnvironment(environment, true, platform, never).hasDisplay).toBe(expected);
   });
 });

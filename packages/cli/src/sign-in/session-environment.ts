@@ -7,7 +7,7 @@
 import { existsSync } from 'node:fs';
 
 /** Facts that choose the way to sign in. */
-export interface Surroundings {
+export interface SessionEnvironment {
   /** Whether this is a job of a build server, where nobody watches. */
   readonly isCi: boolean;
   /** Whether a person can be asked. */
@@ -38,16 +38,16 @@ const REMOTE_VARIABLES = [
 const CONTAINER_FILE = '/.dockerenv';
 
 /**
- * Reads the surroundings. `CI` counts unless it is empty, `0` or `false`.
+ * Reads the session environment. `CI` counts unless it is empty, `0` or `false`.
  *
  * @param fileExists - Looks for the file a container engine leaves.
  */
-export function readSurroundings(
+export function readSessionEnvironment(
   environment: Environment,
   isInteractive: boolean,
   platform: NodeJS.Platform = process.platform,
   fileExists: (path: string) => boolean = existsSync,
-): Surroundings {
+): SessionEnvironment {
   const isSet = (name: string): boolean => (environment[name] ?? '') !== '';
   const remote = REMOTE_VARIABLES.find(([name]) => isSet(name))?.[1];
   const isContainer = platform === 'linux' && fileExists(CONTAINER_FILE);

@@ -6,12 +6,12 @@
 
 import { accept, type Result, refuse } from '@sallyport/protocol';
 import type { Interruption } from '../process/interruption.ts';
-import { describeNobody, type Failure, toFailure } from '../terminal/report.ts';
+import { type Failure, loginRequiredFailure, toFailure } from '../terminal/report.ts';
 import { EXIT, type Stdio } from '../terminal/stdio.ts';
 import type { BrowserCommand } from './browser.ts';
 import { type FlowChoice, type RequestedFlow, selectFlow } from './flow.ts';
-import type { Learned, Platform } from './platform.ts';
-import { readSurroundings } from './session-environment.ts';
+import type { DiscoveredPlatform, Platform } from './platform.ts';
+import { readSessionEnvironment } from './session-environment.ts';
 import { type SignedIn, signInPerson } from './sign-in.ts';
 import { createTerminal } from './terminal-ports.ts';
 
@@ -38,23 +38,23 @@ export interface SignedInHere extends SignedIn {
  */
 export async function signIn(
   platform: Platform,
-  learned: Learned,
+  discovered: DiscoveredPlatform,
   { flow: requested, browser, qr }: SignInOptions,
   stdio: Stdio,
   interruption: Interruption,
 ): Promise<Result<SignedInHere, Failure>> {
   const { environment } = platform;
-  const surroundings = readSurroundings(environment, stdio.isInteractive);
+  const sessionEnvironment = readSessionEnvironment(environment, stdio.isInteractive);
   const choice = selectFlow({
     requested: requested === 'auto' && platform.grantKind === 'device_code' ? 'device' : requested,
-    surroundings,
+    sessionEnvironment,
     hasCredentials: false,
-    hasDeviceEndpoint: (learned.metadata?.deviceAuthorizationEndpoint ?? '') !== '',
+    hasDeviceEndpoint: (discovered.metadata?.deviceAuthorizationEndpoint ?? '') !== '',
     isBrowserRefused: browser === false,
     isBrowserNamed: browser !== undefined && browser !== false,
   });
   if (choice.flow === 'credentials') throw new TypeError('credentials need no person');
-  if (choice.flow === 'none') return refuse(toNobody(choice.reason, platform));
+  if (choice.flow === 'none') return refuse(toRefusedLogin(choice.reason, platform));
   const ports = createTerminal(
     { browser: browser === false ? undefined : browser, isQrWanted: qr === true },
     environment,
@@ -63,8 +63,13 @@ export async function signIn(
   );
   if (choice.because !== 'asked for' && choice.because !== 'a browser was named')
     ports.say(describeChoice(choice));
-  for (const line of describeTunnel(choice, learned)) ports.say(line);
-  const result = await signInPerson(platform.grantsOf(learned), choice, ports, interruption.signal);
+  for (const line of describeTunnel(choice, discovered)) ports.say(line);
+  const result = await signInPerson(
+    platform.grantsOf(discovered),
+    choice,
+    ports,
+    interruption.signal,
+  );
   if (interruption.signal.aborted) {
     return refuse({
       error: 'interrupted',
@@ -75,19 +80,19 @@ export async function signIn(
   }
   if (!result.ok) return refuse(toFailure(result.error));
   const notices: string[] = [];
-  await platform.keep(learned, result.value.tokens, (sentence) => notices.push(sentence));
+  await platform.keep(discovered, result.value.tokens, (sentence) => notices.push(sentence));
   return accept({ ...result.value, notices });
 }
 
-function toNobody(
+function toRefusedLogin(
   reason: Extract<FlowChoice, { flow: 'none' }>['reason'],
   { endpoint, loginCommand }: Platform,
 ): Failure {
   switch (reason) {
     case 'ci':
-      return describeNobody('CI is set, so nobody can sign in', endpoint, loginCommand);
+      return loginRequiredFailure('CI is set, so nobody can sign in', endpoint, loginCommand);
     case 'no_terminal':
-      return describeNobody('there is no terminal to sign in on', endpoint, loginCommand);
+      return loginRequiredFailure('there is no terminal to sign in on', endpoint, loginCommand);
     case 'no_device_endpoint':
       return {
         error: 'unsupported_grant',
@@ -104,7 +109,7 @@ function describeChoice(choice: Extract<FlowChoice, { flow: 'pkce' | 'device_cod
 }
 
 /** Without a browser here and without device codes, the callback has to find its way through SSH. */
-function describeTunnel(choice: FlowChoice, { metadata }: Learned): readonly string[] {
+function describeTunnel(choice: FlowChoice, { metadata }: DiscoveredPlatform): readonly string[] {
   if (choice.flow !== 'pkce' || choice.opensBrowser) return [];
   const port = URL.parse(metadata?.redirectUri ?? '')?.port ?? '';
   return [

@@ -5,7 +5,7 @@
  */
 
 import type { TokenSet } from '@sallyport/client';
-import { recall } from '../profile/cached-login.ts';
+import { readCachedLogin } from '../profile/cached-login.ts';
 import { hasCredentialVariable, nameSources, type Sources } from '../profile/sources.ts';
 
 /** A token and the header it is sent in. */
@@ -23,18 +23,18 @@ export interface FoundToken {
  * @returns `undefined` when nothing is remembered, nothing is kept, or it does not live long enough:
  *   the caller MUST then go the whole way, which also says what is wrong.
  */
-export async function recallToken(
+export async function findCachedToken(
   sources: Sources,
   minTtlMs: number | undefined,
   now: number,
 ): Promise<FoundToken | undefined> {
   if (sources.problem !== '' || hasCredentialVariable(sources.environment)) return undefined;
-  const recollection = recall(sources.folders.recollections, nameSources(sources));
+  const login = readCachedLogin(sources.folders.cachedLogins, nameSources(sources));
   // A keyring takes longer than all that is saved here.
-  if (recollection?.store !== 'file') return undefined;
+  if (login?.store !== 'file') return undefined;
   const { createFileTokenStore, isFresh } = await import('@sallyport/client/store');
-  const tokens = await createFileTokenStore(sources.folders.tokens).read(recollection.key);
+  const tokens = await createFileTokenStore(sources.folders.tokens).read(login.key);
   if (tokens === undefined) return undefined;
-  const isGood = isFresh(tokens, now, { windowMs: recollection.refreshWindowMs, minTtlMs });
-  return isGood ? { tokens, header: recollection.header } : undefined;
+  const isGood = isFresh(tokens, now, { windowMs: login.refreshWindowMs, minTtlMs });
+  return isGood ? { tokens, header: login.header } : undefined;
 }

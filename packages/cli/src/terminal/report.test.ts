@@ -2,7 +2,7 @@ import { SallyportError } from '@sallyport/protocol';
 import { describe, expect, it } from 'vitest';
 import {
   adviseLogin,
-  describeNobody,
+  loginRequiredFailure,
   reportFailure,
   toFailure,
   toThrownFailure,
@@ -99,7 +99,7 @@ describe('How a command ends when it fails', () => {
   });
 
   it('without anybody to ask it is one line that names what to set', () => {
-    const { description, exitCode } = describeNobody('CI is set', 'https://p');
+    const { description, exitCode } = loginRequiredFailure('CI is set', 'https://p');
     expect(exitCode).toBe(4);
     expect(description.split('\n')).toHaveLength(1);
     for (const name of [

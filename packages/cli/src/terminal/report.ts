@@ -45,7 +45,7 @@ export function reportFailure(failure: Failure, isJson: boolean, stdio: Stdio): 
  * @param why - Completes "…: why".
  * @param command - That signs a person in.
  */
-export function describeNobody(
+export function loginRequiredFailure(
   why: string,
   endpoint: string,
   command: string = 'sallyport login',

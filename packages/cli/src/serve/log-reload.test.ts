@@ -1,8 +1,8 @@
 import type { ConfigProblem } from '@sallyport/config';
 import type { Log } from '@sallyport/server/observe';
 import { describe, expect, it } from 'vitest';
+import { logReload } from './log-reload.ts';
 import type { ReloadOutcome } from './reloads.ts';
-import { tellReload } from './tell-reload.ts';
 
 const WARNING: ConfigProblem = {
   file: 'core.yaml',
@@ -19,7 +19,7 @@ function linesOf(outcome: ReloadOutcome, event: string) {
   const log: Log = (level, name, fields) => {
     if (name === event) lines.push({ level, ...fields });
   };
-  tellReload(log, 'core.yaml', outcome);
+  logReload(log, 'core.yaml', outcome);
   return lines;
 }
 

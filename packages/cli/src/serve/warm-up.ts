@@ -18,7 +18,7 @@ const FURTHER_MS = 5_000;
  *
  * @throws {SallyportError} `SP_NOT_READY` when it is not ready in time, or not wanted any more.
  */
-export async function learn(
+export async function warmUp(
   graph: Pick<Graph, 'waitingFor' | 'knowledge'>,
   withinMs: number,
   { schedule, signal }: { readonly schedule: Schedule; readonly signal: AbortSignal | undefined },

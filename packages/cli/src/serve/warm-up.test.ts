@@ -1,6 +1,6 @@
 import type { Schedule, WaitedFor } from '@sallyport/server';
 import { describe, expect, it } from 'vitest';
-import { learn } from './learn.ts';
+import { warmUp } from './warm-up.ts';
 
 function begin() {
   const state = {
@@ -15,7 +15,7 @@ function begin() {
     next = callback;
     return () => {};
   };
-  const learned = learn(
+  const warmedUp = warmUp(
     {
       waitingFor: async () => state.waitingFor,
       knowledge: () => new Map(Object.entries(state.knowledge)),
@@ -24,9 +24,9 @@ function begin() {
     { schedule, signal: unwanted.signal },
   );
   const note = (value: unknown) => {
-    outcome = value ?? 'learned';
+    outcome = value ?? 'warmedUp';
   };
-  void learned.then(note, note);
+  void warmedUp.then(note, note);
   return {
     state,
     unwanted,
@@ -47,7 +47,7 @@ describe('A worker that takes the place of another', () => {
     expect(await pass(2_000)).toBeUndefined();
     state.waitingFor = [];
     state.knowledge = { identity_provider: true, key_ring: true, 'keys https://other': true };
-    expect(await pass(100)).toBe('learned');
+    expect(await pass(100)).toBe('warmedUp');
   });
 
   it('waits five seconds for what only a further issuer has to tell, and no longer', async () => {
@@ -55,7 +55,7 @@ describe('A worker that takes the place of another', () => {
     state.waitingFor = [];
     state.knowledge.identity_provider = true;
     expect(await pass(4_900)).toBeUndefined();
-    expect(await pass(200)).toBe('learned');
+    expect(await pass(200)).toBe('warmedUp');
   });
 
   it('waits for the keys of the cookies as long as it may: without them each cookie is undecided', async () => {
@@ -65,7 +65,7 @@ describe('A worker that takes the place of another', () => {
     expect(await pass(20_000)).toBeUndefined();
     state.waitingFor = [];
     state.knowledge.key_ring = true;
-    expect(await pass(100)).toBe('learned');
+    expect(await pass(100)).toBe('warmedUp');
   });
 
   it('gives up without them after its time, and says so', async () => {

@@ -12,7 +12,7 @@ import type { ReloadOutcome } from './reloads.ts';
 const BY_NOBODY = { ...NOBODY, session: undefined, ...NO_REQUEST };
 
 /** Tells the log that the service starts with a configuration. */
-export function tellStart(log: Log, file: string | undefined): void {
+export function logStart(log: Log, file: string | undefined): void {
   createAudit(log)({ event: 'configuration_loaded', ...BY_NOBODY, reason: 'started', file });
 }
 
@@ -22,7 +22,7 @@ export function tellStart(log: Log, file: string | undefined): void {
  *
  * @param file - Path of the configuration file, when there is one.
  */
-export function tellReload(log: Log, file: string | undefined, outcome: ReloadOutcome): void {
+export function logReload(log: Log, file: string | undefined, outcome: ReloadOutcome): void {
   const { event, reason } = outcome;
   const audit = createAudit(log);
   switch (event) {
