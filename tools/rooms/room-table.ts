@@ -30,4 +30,18 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'sign-in',
     '',
   ],
+  'packages/cli/src': [
+    'process',
+    'terminal',
+    'observe',
+    'profile',
+    'admin',
+    'console',
+    'sessions',
+    'sign-in',
+    'up',
+    'serve',
+    'commands',
+    '',
+  ],
 };
