@@ -44,6 +44,13 @@ describe('Imports point to an earlier package only', () => {
     ['packages/idp/src/planted.ts', "import { planted } from '@sallyport/server';"],
     ['packages/idp/src/planted.ts', "import { planted } from '@sallyport/client';"],
     ['packages/idp/src/planted.ts', "import { planted } from 'sallyport';"],
+    ['packages/recipes/src/planted.ts', "import { planted } from '@sallyport/server/listener';"],
+    ['packages/recipes/src/planted.ts', "import { planted } from '@sallyport/gateway';"],
+    ['packages/recipes/src/planted.ts', "import { planted } from 'sallyport';"],
+    ['packages/server/src/planted.ts', "import { planted } from '@sallyport/recipes';"],
+    ['packages/client/src/planted.ts', "import { planted } from '@sallyport/recipes';"],
+    ['packages/gateway/src/planted.ts', "import { planted } from '@sallyport/recipes';"],
+    ['packages/idp/src/planted.ts', "import { planted } from '@sallyport/recipes/nginx';"],
     ['conformance/planted.ts', "import { planted } from '@sallyport/protocol';"],
     ['conformance/planted.ts', "import { planted } from '../packages/server/src/index.ts';"],
   ])('a breach planted in %s (%s) fails the lint', (path, line) => {
@@ -57,6 +64,9 @@ describe('Imports point to an earlier package only', () => {
     ['packages/server/src/sign-in/planted.ts', "import { planted } from 'openid-client';"],
     ['packages/gateway/src/planted.ts', "import { planted } from '@sallyport/server/verdict';"],
     ['packages/cli/src/planted.ts', "import { planted } from '@sallyport/gateway';"],
+    ['packages/cli/src/planted.ts', "import { planted } from '@sallyport/recipes';"],
+    ['packages/recipes/src/planted.ts', "import { planted } from '@sallyport/protocol';"],
+    ['packages/recipes/src/planted.ts', "import { planted } from '@sallyport/config/files';"],
   ])('an import in the right direction in %s (%s) does not', (path, line) => {
     expect(lint(path, line)).not.toContain('no-restricted-imports');
   });

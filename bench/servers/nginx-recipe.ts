@@ -11,7 +11,7 @@ import { PUBLIC_URL } from './sallyport.ts';
 
 const ROOT = new URL('../../', import.meta.url).pathname;
 const RECIPE = join(ROOT, 'deploy', 'nginx');
-const GENERATOR = join(ROOT, 'tools', 'generate-nginx-recipe.ts');
+const COMMAND = join(ROOT, 'packages', 'cli', 'bin', 'sallyport.js');
 const PUBLIC_HOST = new URL(PUBLIC_URL).host;
 const FOLDER = 'sallyport';
 const VERDICTS = 'verdicts';
@@ -27,7 +27,7 @@ export function generateCachingRecipe(folder: string): void {
   mkdirSync(join(folder, VERDICTS));
   const verdicts = ['--verdict-cache', '--verdict-folder', join(folder, VERDICTS)];
   execFileSync(process.execPath, [
-    ...['--conditions=source', GENERATOR, '--out', join(folder, FOLDER), ...verdicts],
+    ...[COMMAND, 'recipe', 'nginx', '--overwrite', '--out', join(folder, FOLDER), ...verdicts],
   ]);
 }
 

@@ -27,7 +27,7 @@ describe('sallyport completion', () => {
   it.each([
     [
       ['sallyport', ''],
-      ['up', 'serve', 'login', 'logout', 'whoami', 'status', 'token', 'completion'],
+      ['up', 'serve', 'login', 'logout', 'whoami', 'status', 'token', 'recipe', 'completion'],
     ],
     [
       ['sallyport', 'log'],
@@ -49,6 +49,11 @@ describe('sallyport completion', () => {
     [
       ['sallyport', 'sessions', ''],
       ['list', 'revoke'],
+    ],
+    [['sallyport', 'recipe', ''], ['nginx']],
+    [
+      ['sallyport', 'recipe', 'nginx', '--'],
+      ['--out', '--overwrite', '--claim', '--upstream', '--verdict-cache', '--json', '--help'],
     ],
     [
       ['sallyport', 'sessions', 'revoke', '--'],

@@ -10,7 +10,6 @@ import { join } from 'node:path';
 import type { Browser } from '../../conformance/wire/browser.ts';
 import type { Received } from '../../conformance/wire/exchange.ts';
 import { type Service, startService } from '../../conformance/wire/platform.ts';
-import { RECIPE_FOLDER } from '../../tools/nginx-recipe/recipe.ts';
 import {
   type Answer,
   type Backend,
@@ -19,6 +18,7 @@ import {
   startBackend,
 } from './backend.ts';
 import { createPrefix, freePort, type RunningNginx, startNginx } from './nginx.ts';
+import { RECIPE_FOLDER } from './recipe-folder.ts';
 
 /** What a test may change about the gate. */
 export interface GateOptions {

@@ -1,8 +1,8 @@
 import { createGateway, type Gateway } from '@sallyport/gateway';
 import { isRemovedHeader, listRemovedHeaders } from '@sallyport/protocol';
+import { DEFAULT_RECIPE, renderNginxRecipe } from '@sallyport/recipes/nginx';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DEFAULT_RECIPE, renderNginxRecipe } from '../../tools/nginx-recipe/recipe.ts';
 import { type Gate, sendRaw, startGate } from './gate.ts';
 import { NGINX } from './nginx.ts';
 

@@ -1,9 +1,9 @@
+import { DEFAULT_RECIPE, renderNginxRecipe } from '@sallyport/recipes/nginx';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accessToken } from '../../conformance/wire/bearer.ts';
 import { Browser } from '../../conformance/wire/browser.ts';
 import { exchange } from '../../conformance/wire/exchange.ts';
-import { DEFAULT_RECIPE, renderNginxRecipe } from '../../tools/nginx-recipe/recipe.ts';
 import { type Platform, startPlatform } from './gate.ts';
 import { NGINX } from './nginx.ts';
 

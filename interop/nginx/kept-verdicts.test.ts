@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { status } from '@grpc/grpc-js';
+import { DEFAULT_RECIPE, renderNginxRecipe } from '@sallyport/recipes/nginx';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accessToken } from '../../conformance/wire/bearer.ts';
 import { Browser } from '../../conformance/wire/browser.ts';
 import { exchange, type Sent } from '../../conformance/wire/exchange.ts';
-import { DEFAULT_RECIPE, renderNginxRecipe } from '../../tools/nginx-recipe/recipe.ts';
 import { type Gate, type Platform, startGate, startPlatform } from './gate.ts';
 import { callOnce, openClient, startGrpcBackend } from './grpc-backend.ts';
 import { NGINX } from './nginx.ts';

@@ -5,20 +5,19 @@ import {
   ROUTE_GROUPS,
   type RouteGroup,
 } from '@sallyport/protocol';
+import {
+  DEFAULT_RECIPE,
+  type NginxRecipeOptions,
+  renderNginxRecipe,
+} from '@sallyport/recipes/nginx';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exchange } from '../../conformance/wire/exchange.ts';
-import {
-  DEFAULT_RECIPE,
-  RECIPE_FOLDER,
-  type RecipeOptions,
-  renderNginxRecipe,
-} from '../../tools/nginx-recipe/recipe.ts';
 import { type Gate, startGate } from './gate.ts';
 import { NGINX } from './nginx.ts';
+import { RECIPE_FOLDER } from './recipe-folder.ts';
 
 const committed = (name: string) => readFileSync(new URL(name, RECIPE_FOLDER), 'utf8');
-const HAND_WRITTEN = ['http.conf'];
 
 const CONSOLE: RouteGroup = {
   name: 'console',
@@ -29,7 +28,7 @@ const CONSOLE: RouteGroup = {
   forwardCredential: 'none',
   streaming: false,
 };
-const render = (options: Partial<RecipeOptions>) =>
+const render = (options: Partial<NginxRecipeOptions>) =>
   renderNginxRecipe({ ...DEFAULT_RECIPE, ...options });
 const group = (changes: Partial<RouteGroup>): RouteGroup => ({
   ...CONSOLE,
@@ -43,9 +42,7 @@ describe('deploy/nginx/sallyport', () => {
 
   it('is what the route groups say', () => {
     expect(new Map([...rendered.keys()].map((name) => [name, committed(name)]))).toEqual(rendered);
-    expect(readdirSync(RECIPE_FOLDER).toSorted()).toEqual(
-      [...rendered.keys(), ...HAND_WRITTEN].toSorted(),
-    );
+    expect(readdirSync(RECIPE_FOLDER).toSorted()).toEqual([...rendered.keys()].toSorted());
   });
 
   it('has two locations for every HTTP path, which serve no gRPC call', () => {

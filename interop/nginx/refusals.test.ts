@@ -3,10 +3,10 @@ import { SHARED_CACHE_HEADERS } from '@sallyport/protocol';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Browser, NAVIGATION } from '../../conformance/wire/browser.ts';
 import { exchange } from '../../conformance/wire/exchange.ts';
-import { RECIPE_FOLDER } from '../../tools/nginx-recipe/recipe.ts';
 import { type Answer, echo } from './backend.ts';
 import { type Gate, type Platform, startGate, startPlatform } from './gate.ts';
 import { NGINX } from './nginx.ts';
+import { RECIPE_FOLDER } from './recipe-folder.ts';
 
 const API = '/org/list';
 const PROBLEM = { 'content-type': 'application/problem+json', 'cache-control': 'no-store' };

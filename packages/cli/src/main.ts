@@ -6,6 +6,7 @@
 
 import { Command, InvalidArgumentError } from 'commander';
 import { addClientCommands } from './commands/client-commands.ts';
+import { addRecipeCommand } from './commands/recipe.ts';
 import { addSessionsCommand } from './commands/sessions-command.ts';
 import { readVersion } from './process/version.ts';
 import { separateIds } from './sessions/separate-ids.ts';
@@ -90,6 +91,7 @@ program
   });
 
 addSessionsCommand(program, stdio);
+addRecipeCommand(program, stdio);
 addClientCommands(program, stdio);
 
 await program.parseAsync(separateIds(program, process.argv.slice(2)), { from: 'user' });

@@ -1,44 +1,58 @@
 /**
- * Putting the recipe where nginx reads it.
+ * Puts the files of a recipe into the folder that its proxy reads.
  *
  * @module
  */
 
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { UPSTREAM_FILE, VERDICT_CACHE_FILE } from './recipe.ts';
+import { accept, type Result, refuse } from '@sallyport/protocol';
+import type { RenderedRecipe } from './recipe.ts';
 
-const RELOAD = 'then nginx -t, and nginx -s reload';
+/** File names, each in one of the lists. */
+export interface WrittenRecipe {
+  readonly written: readonly string[];
+  /** They had the content already. */
+  readonly unchanged: readonly string[];
+  /** Files of an earlier run that this recipe does not have. */
+  readonly removed: readonly string[];
+}
 
 /**
- * Writes the files, and makes the folder for them; what another recipe had and this one has not goes.
+ * Writes the files, makes the folder for them, and removes what the recipe has with other options only.
  *
- * @returns What was done and what is left to do, a line each.
+ * Leaves every other file of the folder alone. Does not make the proxy read the files.
+ *
+ * @param mayReplace - Whether files with another content may be replaced or removed.
+ * @returns The lists of names; or, where files stand in the way, their names, and nothing was written.
  * @throws What the file system says.
  */
-export function writeRecipe(folder: string, files: ReadonlyMap<string, string>): readonly string[] {
+export function writeRecipe(
+  folder: string,
+  { files, absent }: RenderedRecipe,
+  mayReplace: boolean,
+): Result<WrittenRecipe, readonly string[]> {
+  const present = new Map(
+    [...files.keys(), ...absent].map((name) => [name, readIfPresent(join(folder, name))]),
+  );
+  const removed = absent.filter((name) => present.get(name) !== undefined);
+  const changed = [...files].filter(([name, content]) => present.get(name) !== content);
+  const replaced = changed.map(([name]) => name).filter((name) => present.get(name) !== undefined);
+  if (!mayReplace && replaced.length + removed.length > 0)
+    return refuse([...replaced, ...removed].toSorted());
   mkdirSync(folder, { recursive: true });
-  const kept = join(folder, VERDICT_CACHE_FILE);
-  const keepsVerdicts = files.has(VERDICT_CACHE_FILE);
-  const keptVerdicts = existsSync(kept);
-  if (!keepsVerdicts) rmSync(kept, { force: true });
-  if (!files.has(UPSTREAM_FILE)) rmSync(join(folder, UPSTREAM_FILE), { force: true });
-  for (const [name, content] of files) writeFileSync(join(folder, name), content);
-  return [
-    `${files.size} files written to ${folder}`,
-    ...(existsSync(join(folder, 'http.conf'))
-      ? []
-      : ['next: copy deploy/nginx/sallyport/http.conf there, which is not generated']),
-    ...(files.has(UPSTREAM_FILE)
-      ? ['next: take the upstreams sallyport_admin and sallyport_admin_grpc out of the site']
-      : []),
-    ...(keepsVerdicts
-      ? [`next: set doors.me.verdictCache in Sallyport's configuration (2s to 5s), ${RELOAD}`]
-      : []),
-    ...(keptVerdicts && !keepsVerdicts
-      ? [
-          `${VERDICT_CACHE_FILE} removed: nginx keeps no verdicts; set doors.me.verdictCache to 0s, ${RELOAD}`,
-        ]
-      : []),
-  ];
+  for (const name of removed) rmSync(join(folder, name));
+  for (const [name, content] of changed) writeFileSync(join(folder, name), content);
+  const written = changed.map(([name]) => name);
+  const unchanged = [...files.keys()].filter((name) => !written.includes(name));
+  return accept({ written, unchanged, removed });
+}
+
+function readIfPresent(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
 }

@@ -21,8 +21,8 @@ import {
 import { connect } from 'node:net';
 import { basename, dirname, join } from 'node:path';
 import type { Config } from '@sallyport/config';
+import { findOpenFolder } from '@sallyport/config/files';
 import { SallyportError } from '@sallyport/protocol';
-import { findOpenFolder } from '@sallyport/server/listener';
 
 /** What the operator asks for. */
 export interface UnixSocketOptions {

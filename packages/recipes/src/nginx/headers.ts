@@ -4,9 +4,8 @@
  * @module
  */
 
-/** First line of every generated file. */
-export const HEADER: string =
-  '# Made by tools/generate-nginx-recipe.ts from the route groups. Do not edit.\n';
+/** First line of every file. */
+export const HEADER = '# Made by "sallyport recipe nginx". Do not edit.\n';
 
 /** What every location passes on by itself, so that a client's own copy does not arrive. */
 export const OWN_HEADERS: Readonly<Record<string, string>> = {

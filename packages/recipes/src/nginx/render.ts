@@ -1,20 +1,22 @@
 /**
- * The generated files of the nginx recipe, from the route groups and the names an installation has of its own.
+ * The files of the nginx recipe, from the route groups and the names an installation has of its own.
  *
  * @module
  */
 
 import {
-  CLAIM_HEADER_PREFIX,
   DEFAULT_AUTHORIZATION_HEADER,
   IDENTITY_HEADERS,
   ROUTE_GROUPS,
   type RouteGroup,
 } from '@sallyport/protocol';
 import { renderCheck } from './check.ts';
+import { claimHeader } from './claim-header.ts';
 import { renderCookies } from './cookies.ts';
+import { DEFAULT_CLAIMS } from './default-claims.ts';
 import { harmless } from './harmless.ts';
 import { HEADER } from './headers.ts';
+import { renderHttp } from './http.ts';
 import { renderRefusals } from './refusals.ts';
 import { refuseAmbiguous, renderHttpOnly, renderRoutes, renderStreaming } from './routes.ts';
 import {
@@ -27,7 +29,7 @@ import {
 import { renderVerdictCache } from './verdict-cache.ts';
 
 /** What a recipe is made from. Everything in it is rendered into nginx, and refused unless it is harmless. */
-export interface RecipeOptions {
+export interface NginxRecipeOptions {
   /** One of them must match `/`. */
   readonly routes: readonly RouteGroup[];
   /** `claimHeaders` of the configuration, and any further claim a backend might believe. */
@@ -42,18 +44,17 @@ export interface RecipeOptions {
   readonly verdictFolder?: string | undefined;
 }
 
-/** Where the generated files of the checkout lie. */
-export const RECIPE_FOLDER: URL = new URL('../../deploy/nginx/sallyport/', import.meta.url);
-
-/** The one file that not every recipe has; `http.conf` includes it where it is. */
+/** How nginx keeps verdicts. */
 export const VERDICT_CACHE_FILE = 'verdict-cache.conf';
-/** Another such: where Sallyport is, when the site does not say so. */
+/** Where Sallyport is, when the site does not say so. */
 export const UPSTREAM_FILE = 'upstream.conf';
+/** Files that not every recipe has; `http.conf` includes each where it is. */
+export const OPTIONAL_FILES: readonly string[] = [VERDICT_CACHE_FILE, UPSTREAM_FILE];
 
-/** What the files in {@link RECIPE_FOLDER} are made from. */
-export const DEFAULT_RECIPE: RecipeOptions = {
+/** What the files in deploy/nginx/sallyport are made from. */
+export const DEFAULT_RECIPE: NginxRecipeOptions = {
   routes: ROUTE_GROUPS,
-  claims: ['groups', 'tenant_id'],
+  claims: DEFAULT_CLAIMS,
   bearerHeaders: [],
   stripHeaders: [],
 };
@@ -67,7 +68,7 @@ export const DEFAULT_RECIPE: RecipeOptions = {
  *   `/`, when a path stands twice, or when a protected path lies below an open one: nginx would find
  *   the open one for another spelling of it.
  */
-export function renderNginxRecipe(options: RecipeOptions): ReadonlyMap<string, string> {
+export function renderNginxRecipe(options: NginxRecipeOptions): ReadonlyMap<string, string> {
   const { routes, verdictFolder } = options;
   const bearers = [
     ...new Set([DEFAULT_AUTHORIZATION_HEADER, ...options.bearerHeaders, 'authorization']),
@@ -86,6 +87,7 @@ export function renderNginxRecipe(options: RecipeOptions): ReadonlyMap<string, s
   const files = new Map([
     ['check.conf', renderCheck(verdictFolder !== undefined)],
     ['cookies.conf', renderCookies(routes)],
+    ['http.conf', renderHttp()],
     ['http-only.conf', renderHttpOnly()],
     ['refusals.conf', renderRefusals()],
     ['routes.conf', renderRoutes(routes, catchAll)],
@@ -113,16 +115,4 @@ upstream ${name} {
 }
 `;
   return HEADER + block('sallyport_admin', 64) + block('sallyport_admin_grpc', 16);
-}
-
-/**
- * The header a claim arrives in.
- *
- * @throws {TypeError} When no header can be named after it.
- */
-export function claimHeader(claim: string): string {
-  const name = harmless('claim', claim)
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9-]/g, '-');
-  return harmless('header', CLAIM_HEADER_PREFIX + name);
 }

@@ -21,6 +21,5 @@ export {
   tellProtocol,
   type WireProtocol,
 } from './one-port.ts';
-export { findOpenFolder } from './open-folder.ts';
 export { limitRest, type RestTimes } from './rest-time.ts';
 export type { ServiceTimeouts } from './timeouts.ts';
