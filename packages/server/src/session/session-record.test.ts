@@ -161,16 +161,6 @@ describe('a stored session', () => {
     },
   );
 
-  it('of a release before is confirmed until it is due', () => {
-    const { ring, stored } = setup();
-    const { confirmedUntil: _, ...before } = SESSION;
-    const sealed = { ...stored, ...sealByHand(ring, 2, before) };
-    expect(openSession(ring, sealed, HANDLE)).toEqual({
-      ...SESSION,
-      confirmedUntil: SESSION.revalidateAt,
-    });
-  });
-
   it('of version 2 takes its times as they were sealed', () => {
     const { ring, stored } = setup();
     expect(openSession(ring, stored, HANDLE)).toMatchObject({

@@ -48,12 +48,12 @@ export interface SessionTokens {
   readonly refreshToken: string | undefined;
 }
 
-/**
- * Version of both sealed parts; the one before is still opened for one release. Records of the releases before
- * have no `confirmedUntil`: they are confirmed until they are due.
- */
+/** Version of both sealed parts; the version before is opened for one release, any other is refused. */
 const RECORD_VERSION = 2;
-/** Had neither `signInAt` nor `validUntil`: such a session is renewed like any other, and has both then. */
+/**
+ * Has no `signInAt`, `confirmedUntil` and `validUntil`: the session is confirmed until it is due, and its first
+ * renewal writes all three.
+ */
 const FIRST_VERSION = 1;
 
 /** Seals a session for the store. */
