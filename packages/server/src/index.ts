@@ -13,15 +13,23 @@ export {
 export type { BearerSettings, IssuerSettings } from './bearer/bearer-settings.ts';
 export { createDisabledServer, type DisabledServerOptions } from './disabled-server.ts';
 export { Readiness, type WaitedFor, type WaitingFor } from './health/readiness.ts';
-export type { AuthorizationServerDocument } from './issuer/authorization-server-document.ts';
+export { createIssuers, type Issuers, type IssuersOptions } from './issuer/issuers.ts';
+export type { AuthorizationServerDocument } from './issuer/metadata/authorization-server-document.ts';
 export {
   type AuthorizationServerMetadata,
   createMetadataSource,
   type MetadataSource,
   type MetadataSourceOptions,
-} from './issuer/authorization-server-metadata.ts';
-export { createIssuers, type Issuers, type IssuersOptions } from './issuer/issuers.ts';
+} from './issuer/metadata/authorization-server-metadata.ts';
 export { createPatientFetch } from './issuer/patient-fetch.ts';
+export type { ClientCredential } from './issuer/relying-party/client-authentication.ts';
+export { type ClientKey, parseClientKey } from './issuer/relying-party/client-key.ts';
+export { type ClientKeys, createClientKeys } from './issuer/relying-party/client-keys.ts';
+export {
+  createRelyingParty,
+  type RelyingPartyOptions,
+} from './issuer/relying-party/openid-client-relying-party.ts';
+export type { RelyingParty } from './issuer/relying-party/relying-party.ts';
 export { createPinoLog, type LogThreshold } from './log/pino-log.ts';
 export type { PublicClientConfig } from './metadata/public-client-config.ts';
 export type { MetadataOptions } from './metadata/rest-door.ts';
@@ -44,12 +52,4 @@ export { formatSessionId, parseSessionId } from './session/session-id.ts';
 export { type Session, sessionEnd } from './session/session-record.ts';
 export type { EndReason, SessionStore } from './session/session-store.ts';
 export { type SharedSessionStore, shareSessionStore } from './session/shared-session-store.ts';
-export type { ClientCredential } from './sign-in/client-authentication.ts';
-export { type ClientKey, parseClientKey } from './sign-in/client-key.ts';
-export { type ClientKeys, createClientKeys } from './sign-in/client-keys.ts';
-export {
-  createRelyingParty,
-  type RelyingPartyOptions,
-} from './sign-in/openid-client-relying-party.ts';
-export type { RelyingParty } from './sign-in/relying-party.ts';
 export type { Schedule } from './time/schedule.ts';

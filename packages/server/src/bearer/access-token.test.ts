@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../issuer/strict-json.ts';
+import type { JsonObject } from '../issuer/jwt/strict-json.ts';
 import { BEARER_SETTINGS } from '../testing/bearer.ts';
 import { NOON } from '../testing/clock.ts';
 import {

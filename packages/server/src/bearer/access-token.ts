@@ -5,9 +5,9 @@
  */
 
 import { listAudienceSpellings } from '@sallyport/config';
-import type { JsonObject } from '../issuer/strict-json.ts';
+import { readAudiences, readClientId, readTime } from '../issuer/jwt/claim-readers.ts';
+import type { JsonObject } from '../issuer/jwt/strict-json.ts';
 import type { BearerSettings, IssuerSettings } from './bearer-settings.ts';
-import { readAudiences, readClientId, readTime } from './claim-readers.ts';
 
 /** Clocks of two machines may differ by this much. */
 const CLOCK_TOLERANCE_SECONDS = 30;

@@ -5,14 +5,14 @@
  */
 
 import type { Principal } from '@sallyport/protocol';
-import type { JsonObject } from '../issuer/strict-json.ts';
+import { readClientId, readScopes } from '../issuer/jwt/claim-readers.ts';
+import type { JsonObject } from '../issuer/jwt/strict-json.ts';
 import { type AccessRules, findAccessRefusal, selectAccessClaims } from '../verdict/access.ts';
 import { prepareIdentity } from '../verdict/identity.ts';
 import { toUserRecord } from '../verdict/user-record.ts';
 import type { Refused, RefusedToken, Verdict } from '../verdict/verdict.ts';
 import { isOfApplication, readSubject } from './access-token.ts';
 import type { IssuerSettings } from './bearer-settings.ts';
-import { readClientId, readScopes } from './claim-readers.ts';
 
 /** What a verdict on a verified token depends on. */
 export interface BearerPolicy {

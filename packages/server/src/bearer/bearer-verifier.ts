@@ -6,6 +6,8 @@
 
 import { hash } from 'node:crypto';
 import type { IssuerFetch } from '../issuer/issuer-request.ts';
+import { readTime } from '../issuer/jwt/claim-readers.ts';
+import { isJwtShaped } from '../issuer/jwt/jwt.ts';
 import type { Schedule } from '../time/schedule.ts';
 import type { Occupancy } from '../verdict/bounded-cache.ts';
 import type { BearerVerifier } from '../verdict/check.ts';
@@ -13,9 +15,7 @@ import type { Generation } from '../verdict/generation.ts';
 import type { Refused, Undecided, Verdict } from '../verdict/verdict.ts';
 import type { BearerSettings } from './bearer-settings.ts';
 import { type BearerPolicy, decideVerified } from './bearer-verdict.ts';
-import { readTime } from './claim-readers.ts';
 import { createIntrospection } from './introspection.ts';
-import { isJwtShaped } from './jwt.ts';
 import {
   createJwtVerifier,
   type FetchedKeySet,

@@ -6,15 +6,15 @@
 
 import { hash } from 'node:crypto';
 import { SallyportError } from '@sallyport/protocol';
+import { RequestBudget } from '../issuer/introspection/request-budget.ts';
 import type { IssuerFetch } from '../issuer/issuer-request.ts';
-import { type JsonObject, parseStrictObject } from '../issuer/strict-json.ts';
+import { readClientId } from '../issuer/jwt/claim-readers.ts';
+import { TOKEN_MAX_LENGTH } from '../issuer/jwt/jwt.ts';
+import { type JsonObject, parseStrictObject } from '../issuer/jwt/strict-json.ts';
 import type { Schedule } from '../time/schedule.ts';
 import { createClaimsPolicy, findClaimsProblem } from './access-token.ts';
 import type { BearerSettings, IntrospectionSettings } from './bearer-settings.ts';
-import { readClientId } from './claim-readers.ts';
-import { TOKEN_MAX_LENGTH } from './jwt.ts';
 import type { TokenProblem, Verification } from './jwt-verifier.ts';
-import { RequestBudget } from './request-budget.ts';
 
 /** Ports of {@link createIntrospection}. */
 export interface IntrospectionOptions {

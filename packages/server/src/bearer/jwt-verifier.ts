@@ -4,10 +4,11 @@
  * @module
  */
 
-import type { IssuerKeys } from '../issuer/issuer-keys.ts';
 import type { Issuers } from '../issuer/issuers.ts';
-import { type SignatureResult, verifyJwtSignature } from '../issuer/jwt-signature.ts';
-import type { JsonObject } from '../issuer/strict-json.ts';
+import { type Jwt, type JwtProblem, parseJwt } from '../issuer/jwt/jwt.ts';
+import { type SignatureResult, verifyJwtSignature } from '../issuer/jwt/jwt-signature.ts';
+import type { JsonObject } from '../issuer/jwt/strict-json.ts';
+import type { IssuerKeys } from '../issuer/keys/issuer-keys.ts';
 import {
   type ClaimsPolicy,
   type ClaimsProblem,
@@ -16,7 +17,6 @@ import {
   isOtherToken,
 } from './access-token.ts';
 import type { BearerSettings, IssuerSettings } from './bearer-settings.ts';
-import { type Jwt, type JwtProblem, parseJwt } from './jwt.ts';
 
 /** Why a token is not accepted. Stable: a field of the log. */
 export type TokenProblem =

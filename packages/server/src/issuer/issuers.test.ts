@@ -2,8 +2,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { Clock } from '../testing/clock.ts';
 import { ClockTimers, settled } from '../testing/clock-timers.ts';
 import { createSigningKey, ISSUER, IssuersInMemory } from '../testing/forge.ts';
-import type { IssuerDocument } from './authorization-server-document.ts';
 import { createIssuers } from './issuers.ts';
+import type { IssuerDocument } from './metadata/authorization-server-document.ts';
 
 const KEY = createSigningKey('ES256', 'ec');
 const METADATA_URL = `${ISSUER}/.well-known/openid-configuration`;

@@ -5,10 +5,10 @@
  */
 
 import type { Schedule } from '../time/schedule.ts';
-import { IssuerKeys } from './issuer-keys.ts';
-import { IssuerMetadata } from './issuer-metadata.ts';
 import { createIssuerFetch } from './issuer-request.ts';
-import { listMetadataUrls } from './metadata-request.ts';
+import { IssuerKeys } from './keys/issuer-keys.ts';
+import { IssuerMetadata } from './metadata/issuer-metadata.ts';
+import { listMetadataUrls } from './metadata/metadata-request.ts';
 
 /** Ports of {@link createIssuers}. */
 export interface IssuersOptions {

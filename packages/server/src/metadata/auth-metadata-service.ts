@@ -14,7 +14,7 @@ import {
   OAuth2MetadataResponseSchema,
   PublicClientAuthConfigResponseSchema,
 } from '@sallyport/protocol/protobuf';
-import type { AuthorizationServerDocument } from '../issuer/authorization-server-document.ts';
+import type { AuthorizationServerDocument } from '../issuer/metadata/authorization-server-document.ts';
 import { METADATA_RETRY_SECONDS, type MetadataOptions } from './rest-door.ts';
 
 /**

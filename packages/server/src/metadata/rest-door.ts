@@ -7,7 +7,7 @@
 import { PATHS } from '@sallyport/protocol';
 import { JSON_HEADERS, toProblemJson } from '../answer/problem.ts';
 import { send } from '../doors/node-http.ts';
-import type { AuthorizationServerMetadata } from '../issuer/authorization-server-metadata.ts';
+import type { AuthorizationServerMetadata } from '../issuer/metadata/authorization-server-metadata.ts';
 import type { HttpRequest, HttpResponse } from '../listener/connections.ts';
 import { selectRequestId } from '../log/request-id.ts';
 import { type PreparedJson, prepareJson } from './json-spelling.ts';

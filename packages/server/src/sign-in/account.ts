@@ -8,13 +8,13 @@ import type { Readable } from 'node:stream';
 import { PATHS } from '@sallyport/protocol';
 import { auditPrincipal } from '../audit/audit.ts';
 import { auditOrigin } from '../audit/audit-origin.ts';
+import type { RelyingParty } from '../issuer/relying-party/relying-party.ts';
 import { buildAccountPage, isAccountNotice, type ListedSession } from '../page/account-page.ts';
 import type { PrincipalSessions } from '../session/principal-sessions.ts';
 import { readSessionValues } from '../session/session-cookie.ts';
 import { formatSessionId, parseSessionId } from '../session/session-id.ts';
 import type { Session } from '../session/session-record.ts';
 import { findOwnSession, type OwnSession } from './own-session.ts';
-import type { RelyingParty } from './relying-party.ts';
 import { readForm } from './request-form.ts';
 import type { SignInDependencies } from './sign-in-dependencies.ts';
 import {

@@ -3,12 +3,12 @@ import { setImmediate as settled } from 'node:timers/promises';
 import { accept, refuse, SallyportError } from '@sallyport/protocol';
 import { describe, expect, it } from 'vitest';
 import type { AuditEvent } from '../audit/audit.ts';
+import type { LogoutToken } from '../issuer/relying-party/logout-token.ts';
 import type { EndedAtIdp } from '../session/principal-sessions.ts';
 import { Clock, NOON } from '../testing/clock.ts';
 import { Timers } from '../testing/timers.ts';
 import { type BackchannelLogoutOptions, createBackchannelLogout } from './backchannel-logout.ts';
 import { createKeptLogouts } from './kept-logouts.ts';
-import type { LogoutToken } from './logout-token.ts';
 import { createRateLimit } from './rate-limit.ts';
 
 const TOKEN: LogoutToken = {

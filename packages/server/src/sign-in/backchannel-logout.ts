@@ -8,14 +8,14 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { type Audit, NOBODY } from '../audit/audit.ts';
 import { auditOrigin } from '../audit/audit-origin.ts';
+import type { LogoutToken } from '../issuer/relying-party/logout-token.ts';
+import type { RelyingParty } from '../issuer/relying-party/relying-party.ts';
 import { describeFailure, type Log } from '../log/log.ts';
 import type { PrincipalSessions } from '../session/principal-sessions.ts';
 import type { SessionStore, Turn } from '../session/session-store.ts';
 import { addressBlock } from './client-address.ts';
 import type { KeptLogouts } from './kept-logouts.ts';
-import type { LogoutToken } from './logout-token.ts';
 import type { RateLimit } from './rate-limit.ts';
-import type { RelyingParty } from './relying-party.ts';
 import { readForm } from './request-form.ts';
 import { refuseMethod, type SignInRequest } from './sign-in-request.ts';
 

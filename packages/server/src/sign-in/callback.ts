@@ -8,6 +8,7 @@ import { createHash } from 'node:crypto';
 import { PATHS, selectRedirectTarget } from '@sallyport/protocol';
 import { type AuditPrincipal, auditPrincipal, NOBODY } from '../audit/audit.ts';
 import { auditOrigin } from '../audit/audit-origin.ts';
+import type { ExchangedTokens, ExchangeRefusal } from '../issuer/relying-party/relying-party.ts';
 import { buildOneMomentPage } from '../page/one-moment-page.ts';
 import { readSessionValues, setSessionCookie } from '../session/session-cookie.ts';
 import { findAccessRefusal, selectAccessClaims } from '../verdict/access.ts';
@@ -16,7 +17,6 @@ import { toUserPrincipal, toUserRecord } from '../verdict/user-record.ts';
 import { ATTEMPT_LIFE_MS, type Attempt, type AttemptState } from './attempt.ts';
 import { showIdpRefusal } from './idp-refusal.ts';
 import { retryUrl, startAttempt } from './login.ts';
-import type { ExchangedTokens, ExchangeRefusal } from './relying-party.ts';
 import type { SignInDependencies } from './sign-in-dependencies.ts';
 import {
   redirectTo,

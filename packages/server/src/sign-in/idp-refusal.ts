@@ -6,8 +6,8 @@
 
 import { type Audit, NOBODY } from '../audit/audit.ts';
 import { auditOrigin } from '../audit/audit-origin.ts';
+import type { ExchangeRefusal } from '../issuer/relying-party/relying-party.ts';
 import { describeFailure } from '../log/log.ts';
-import type { ExchangeRefusal } from './relying-party.ts';
 import { type SignInRequest, showFailure } from './sign-in-request.ts';
 
 /** What the page is shown with. */

@@ -4,9 +4,9 @@
  * @module
  */
 
+import type { LogoutToken } from '../issuer/relying-party/logout-token.ts';
 import type { Log } from '../log/log.ts';
 import type { Schedule } from '../time/schedule.ts';
-import type { LogoutToken } from './logout-token.ts';
 
 /** Keeps logouts in the memory of this process. */
 export interface KeptLogouts {

@@ -6,6 +6,7 @@
 
 import type { LandingPolicy } from '@sallyport/protocol';
 import type { Audit } from '../audit/audit.ts';
+import type { RelyingParty } from '../issuer/relying-party/relying-party.ts';
 import type { Log } from '../log/log.ts';
 import type { KeyRing } from '../session/key-ring.ts';
 import type { CookieSettings } from '../session/session-cookie.ts';
@@ -14,7 +15,6 @@ import type { Sessions } from '../session/sessions.ts';
 import type { AccessRules } from '../verdict/access.ts';
 import type { Check } from '../verdict/check.ts';
 import type { Attempts } from './attempt.ts';
-import type { RelyingParty } from './relying-party.ts';
 
 /** Shared by `/login`, `/callback` and `/logout`. */
 export interface SignInDependencies {

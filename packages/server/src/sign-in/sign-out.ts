@@ -7,12 +7,12 @@
 import { PATHS } from '@sallyport/protocol';
 import { auditPrincipal } from '../audit/audit.ts';
 import { auditOrigin } from '../audit/audit-origin.ts';
+import type { RelyingParty } from '../issuer/relying-party/relying-party.ts';
 import { buildSignedOutPage } from '../page/sign-out-pages.ts';
 import { sealText } from '../session/seal.ts';
 import { clearSessionCookie } from '../session/session-cookie.ts';
 import type { OpenedSession } from '../session/sessions.ts';
 import { retryUrl } from './login.ts';
-import type { RelyingParty } from './relying-party.ts';
 import type { SignInDependencies } from './sign-in-dependencies.ts';
 import { redirectTo, type SignInRequest, showPage } from './sign-in-request.ts';
 

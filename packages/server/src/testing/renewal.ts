@@ -7,7 +7,7 @@
 import { join } from 'node:path';
 import { accept, type JsonValue, type Principal, type Result, refuse } from '@sallyport/protocol';
 import { onTestFinished } from 'vitest';
-import { claimsOfRecord } from '../session/joined-claims.ts';
+import { claimsOfRecord } from '../issuer/joined-claims.ts';
 import { createLocalSessionStore } from '../session/local/local-session-store.ts';
 import {
   type RefreshedTokens,

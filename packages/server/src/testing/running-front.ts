@@ -14,8 +14,8 @@ import {
 } from '@sallyport/protocol/protobuf';
 import { onTestFinished } from 'vitest';
 import { createFrontDoor } from '../front-door.ts';
-import { createMetadataSource } from '../issuer/authorization-server-metadata.ts';
 import { createIssuers } from '../issuer/issuers.ts';
+import { createMetadataSource } from '../issuer/metadata/authorization-server-metadata.ts';
 import { listenOnOnePort } from '../listener/http-service.ts';
 import type { PublicClientConfig } from '../metadata/public-client-config.ts';
 import { Clock } from './clock.ts';

@@ -5,9 +5,9 @@
  */
 
 import { accept, refuse } from '@sallyport/protocol';
+import type { RelyingParty } from '../issuer/relying-party/relying-party.ts';
 import { Attempts } from '../sign-in/attempt.ts';
 import { createLogin } from '../sign-in/login.ts';
-import type { RelyingParty } from '../sign-in/relying-party.ts';
 import type { SignInDependencies } from '../sign-in/sign-in-dependencies.ts';
 import type { SignInRequest } from '../sign-in/sign-in-request.ts';
 import { type CheckUnderTest, createCheckUnderTest, PUBLIC } from './check.ts';

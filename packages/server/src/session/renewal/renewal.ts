@@ -6,7 +6,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { JsonValue, Principal, Result, UserRecord } from '@sallyport/protocol';
-import { type Claims, claimsOfRecord, joinClaims } from '../joined-claims.ts';
+import { type Claims, claimsOfRecord, joinClaims } from '../../issuer/joined-claims.ts';
 import type { KeyRing } from '../key-ring.ts';
 import type { SessionHandle } from '../session-cookie.ts';
 import {

@@ -1,0 +1,124 @@
+/**
+ * The last good document of an authorization server, on disk: what a restart answers from while the
+ * server is down.
+ *
+ * @module
+ */
+
+import { closeSync, constants as FS, fstatSync, openSync, readFileSync } from 'node:fs';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { accept, type Result, refuse } from '@sallyport/protocol';
+import { parseStrictObject } from '../jwt/strict-json.ts';
+import {
+  type AuthorizationServerDocument,
+  parseAuthorizationServerDocument,
+} from './authorization-server-document.ts';
+
+/** A document, and when it came from its server. */
+export interface KeptDocument {
+  readonly document: AuthorizationServerDocument;
+  /** Epoch milliseconds. */
+  readonly fetchedAt: number;
+}
+
+/** Where a document is from; a file of another origin is not read. */
+export interface DocumentOrigin {
+  readonly issuer: string;
+  /** The first address it is asked for at. */
+  readonly address: string;
+  /** The setting of that name, as it is now. */
+  readonly dangerouslyAllowPlainHttpTo?: readonly string[] | undefined;
+}
+
+/** Why a file is not used; for the log. `absent` is nothing to report. */
+export type KeptDocumentProblem =
+  | 'absent'
+  | 'unreadable'
+  | 'unsafe'
+  | 'corrupt'
+  | 'foreign'
+  | 'old';
+
+/** Longer than an outage that nobody notices, shorter than a change of endpoints may be forgotten. */
+export const KEPT_DOCUMENT_MAX_AGE_MS = 86_400_000;
+/** What a server's clock may be set back by between two runs. */
+const CLOCK_SKEW_MS = 60_000;
+const FILE_MAX_BYTES = 1_048_576;
+const VERSION = 1;
+const WRITABLE_BY_OTHERS = 0o022;
+
+/**
+ * Reads a kept document.
+ *
+ * Not used: a file that others can write, a link, one that is no kept document, of another issuer or
+ * address, with a member that would not have been kept (keys), or older than a day.
+ */
+export function readKeptDocument(
+  path: string,
+  origin: DocumentOrigin,
+  now: number,
+): Result<KeptDocument, KeptDocumentProblem> {
+  const read = readSafely(path);
+  if (!read.ok) return read;
+  const file = parseStrictObject(read.value);
+  if (file?.['version'] !== VERSION || typeof file['fetchedAt'] !== 'number')
+    return refuse('corrupt');
+  const { issuer, address, fetchedAt } = file;
+  if (issuer !== origin.issuer || address !== origin.address) return refuse('foreign');
+  const written = JSON.stringify(file['document'] ?? null);
+  const parsed = parseAuthorizationServerDocument(
+    written,
+    origin.issuer,
+    origin.dangerouslyAllowPlainHttpTo,
+  );
+  if (!parsed.ok) return refuse(parsed.error.member === 'issuer' ? 'foreign' : 'corrupt');
+  // What was kept had been through the same reading: anything more was put there by somebody else.
+  if (Object.keys(parsed.value).length !== Object.keys(file['document'] ?? {}).length)
+    return refuse('corrupt');
+  const age = now - fetchedAt;
+  if (age > KEPT_DOCUMENT_MAX_AGE_MS || age < -CLOCK_SKEW_MS) return refuse('old');
+  return accept({ document: parsed.value, fetchedAt });
+}
+
+/**
+ * Keeps a document: whole or not at all, for the owner alone.
+ *
+ * @throws When the folder cannot be written.
+ */
+export async function writeKeptDocument(
+  path: string,
+  { issuer, address }: DocumentOrigin,
+  { document, fetchedAt }: KeptDocument,
+): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const temporary = `${path}.${process.pid}.tmp`;
+  const text = JSON.stringify({ version: VERSION, issuer, address, fetchedAt, document });
+  try {
+    await writeFile(temporary, `${text}\n`, { mode: 0o600 });
+    await rename(temporary, path);
+  } catch (cause) {
+    await rm(temporary, { force: true });
+    throw cause;
+  }
+}
+
+function readSafely(path: string): Result<string, KeptDocumentProblem> {
+  let descriptor: number;
+  try {
+    descriptor = openSync(path, FS.O_RDONLY | FS.O_NOFOLLOW | FS.O_NONBLOCK);
+  } catch (cause) {
+    const isAbsent = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
+    return refuse(isAbsent ? 'absent' : 'unreadable');
+  }
+  try {
+    const { mode, size } = fstatSync(descriptor);
+    const isUnsafe = (mode & FS.S_IFMT) !== FS.S_IFREG || (mode & WRITABLE_BY_OTHERS) !== 0;
+    if (isUnsafe || size > FILE_MAX_BYTES) return refuse('unsafe');
+    return accept(readFileSync(descriptor, 'utf8'));
+  } catch {
+    return refuse('unreadable');
+  } finally {
+    closeSync(descriptor);
+  }
+}

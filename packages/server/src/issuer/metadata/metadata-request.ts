@@ -1,0 +1,73 @@
+/**
+ * The request for an issuer's metadata document.
+ *
+ * @module
+ */
+
+import { mayConnect } from '@sallyport/config';
+import { SallyportError } from '@sallyport/protocol';
+import type { IssuerFetch } from '../issuer-request.ts';
+import { type IssuerDocument, parseIssuerDocument } from './authorization-server-document.ts';
+
+const TOO_MANY_REQUESTS = 429;
+const SERVER_ERROR = 500;
+
+/**
+ * Lists where an issuer's metadata may be, in the order to ask.
+ *
+ * @param metadataUrl - From configuration; empty for the two registered places.
+ *
+ * @see [OIDC Discovery 1.0 section 4](https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderConfig) appended to the issuer
+ * @see [RFC 8414 section 3](https://www.rfc-editor.org/rfc/rfc8414#section-3) put between host and path
+ */
+export function listMetadataUrls(issuer: string, metadataUrl: string): readonly string[] {
+  if (metadataUrl !== '') return [metadataUrl];
+  const { origin, pathname } = new URL(issuer);
+  const path = pathname.replace(/\/$/, '');
+  return [
+    `${origin}${path}/.well-known/openid-configuration`,
+    `${origin}/.well-known/oauth-authorization-server${path}`,
+  ];
+}
+
+/**
+ * Fetches the document from the first of these places that has one, and reads it.
+ *
+ * @param dangerouslyAllowPlainHttpTo - The setting of that name: elsewhere but on the loopback no place on
+ *   plain http is asked.
+ *
+ * @throws {SallyportError} `SP_IDP_UNREACHABLE` when nobody answers, or a server that says of itself that
+ *   it is broken; `SP_IDP_PROTOCOL` for an answer that is not to be believed.
+ */
+export async function fetchIssuerDocument(
+  issuer: string,
+  urls: readonly string[],
+  fetch: IssuerFetch,
+  dangerouslyAllowPlainHttpTo: readonly string[] = [],
+): Promise<IssuerDocument> {
+  let response: Response | undefined;
+  for (const url of urls) {
+    if (!mayConnect(new URL(url), dangerouslyAllowPlainHttpTo))
+      throw misbehaved('its metadata would come by plain http, which is not allowed there');
+    response = await fetch(url, { headers: { accept: 'application/json' } });
+    // Only a server that says that there is nothing here is asked for the other place.
+    if (response.status !== 404) break;
+  }
+  if (response?.status !== 200) throw answeredWith(response?.status ?? 404);
+  const parsed = parseIssuerDocument(await response.text(), issuer, dangerouslyAllowPlainHttpTo);
+  if (!parsed.ok)
+    throw misbehaved(`${parsed.error.member} of its metadata: ${parsed.error.problem}`);
+  return parsed.value;
+}
+
+/** An answer that is not to be believed. */
+export function misbehaved(detail: string): SallyportError {
+  return new SallyportError('SP_IDP_PROTOCOL', { component: 'idp', detail });
+}
+
+function answeredWith(status: number): SallyportError {
+  const detail = `its metadata was answered with status ${status}`;
+  return status === TOO_MANY_REQUESTS || status >= SERVER_ERROR
+    ? new SallyportError('SP_IDP_UNREACHABLE', { component: 'idp', detail, retryAfterSeconds: 5 })
+    : misbehaved(detail);
+}
