@@ -1,7 +1,7 @@
 import { setImmediate as settled } from 'node:timers/promises';
 import { SallyportError } from '@sallyport/protocol';
 import { describe, expect, it } from 'vitest';
-import { KeptMetadata } from './refreshed-value.ts';
+import { RefreshedValue } from './refreshed-value.ts';
 
 interface Task {
   readonly afterMs: number;
@@ -19,7 +19,7 @@ function setup(random = 0) {
   const told: { failures: unknown[]; values: string[] } = { failures: [], values: [] };
   let answer: () => Promise<string> = up;
   let loads = 0;
-  const metadata = new KeptMetadata<string>({
+  const metadata = new RefreshedValue<string>({
     load: async () => {
       loads += 1;
       return answer();
@@ -65,7 +65,7 @@ const down = async () =>
   Promise.reject(new SallyportError('SP_IDP_UNREACHABLE', { component: 'idp' }));
 const bad = async () => Promise.reject(new Error('answers nonsense'));
 
-describe('KeptMetadata', () => {
+describe('RefreshedValue', () => {
   it('loads at start, in the background, and refreshes every ten minutes', async () => {
     const { metadata, told, next, run, answerWith } = setup();
     expect(metadata.current).toBeUndefined();

@@ -7,8 +7,8 @@
 import { SallyportError } from '@sallyport/protocol';
 import type { Schedule } from '../time/schedule.ts';
 
-/** Dependencies of {@link KeptMetadata}. */
-export interface KeptMetadataOptions<T> {
+/** Dependencies of {@link RefreshedValue}. */
+export interface RefreshedValueOptions<T> {
   /** Fetches the value. @throws When the IdP is down or answers nonsense. */
   readonly load: () => Promise<T>;
   readonly schedule: Schedule;
@@ -33,8 +33,8 @@ const JITTER = 0.2;
  * bad, and up to every 30 while there are none; refreshes it every ten minutes; keeps the last good one
  * when a refresh fails.
  */
-export class KeptMetadata<T> {
-  readonly #options: KeptMetadataOptions<T>;
+export class RefreshedValue<T> {
+  readonly #options: RefreshedValueOptions<T>;
   #value: T | undefined;
   #inFlight: Promise<T | undefined> | undefined;
   /** Whether the schedule waits for the attempt under way. */
@@ -43,7 +43,7 @@ export class KeptMetadata<T> {
   #cancel: () => void = () => {};
   #closed = false;
 
-  constructor(options: KeptMetadataOptions<T>) {
+  constructor(options: RefreshedValueOptions<T>) {
     this.#options = options;
   }
 

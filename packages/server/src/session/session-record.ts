@@ -6,6 +6,7 @@
 
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { JsonValue, Principal, UserRecord } from '@sallyport/protocol';
+import type { IssuedTokens } from '../issuer/relying-party/token-refresh.ts';
 import type { KeyRing } from './key-ring.ts';
 import { open, seal } from './seal.ts';
 import type { SessionHandle } from './session-cookie.ts';
@@ -41,13 +42,6 @@ export interface Session {
   readonly browser: string;
 }
 
-/** The IdP's tokens; nobody but the holder of the cookie can have them opened. */
-export interface SessionTokens {
-  readonly idToken: string;
-  readonly accessToken: string;
-  readonly refreshToken: string | undefined;
-}
-
 /** Version of both sealed parts; the version before is opened for one release, any other is refused. */
 const RECORD_VERSION = 2;
 /**
@@ -60,7 +54,7 @@ const FIRST_VERSION = 1;
 export function toStoredSession(
   ring: KeyRing,
   session: Session,
-  tokens: SessionTokens,
+  tokens: IssuedTokens,
   handle: SessionHandle,
 ): StoredSession {
   const { id, generation, lastUsedAt, ...kept } = session;
@@ -172,7 +166,7 @@ export function openTokens(
   ring: KeyRing,
   stored: StoredSession,
   handle: SessionHandle,
-): SessionTokens | undefined {
+): IssuedTokens | undefined {
   const plain = open(
     ring,
     tokensContext(stored.id, stored.generation, handle.secret),
@@ -181,7 +175,7 @@ export function openTokens(
   if (plain === undefined) return undefined;
   const { v, idToken, accessToken, refreshToken } = JSON.parse(plain) as {
     v: number;
-  } & SessionTokens;
+  } & IssuedTokens;
   return isKnownVersion(v) ? { idToken, accessToken, refreshToken } : undefined;
 }
 

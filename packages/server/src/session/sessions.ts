@@ -5,6 +5,7 @@
  */
 
 import type { JsonValue, Principal, UserRecord } from '@sallyport/protocol';
+import type { IssuedTokens } from '../issuer/relying-party/token-refresh.ts';
 import type { KeyRing } from './key-ring.ts';
 import {
   createSessionHandle,
@@ -17,7 +18,6 @@ import {
   openSession,
   openTokens,
   type Session,
-  type SessionTokens,
   sessionEnd,
   toStoredSession,
 } from './session-record.ts';
@@ -46,7 +46,7 @@ export interface NewSession {
   readonly sid: string | undefined;
   /** When the sign-in was started; what is revoked later does not begin. */
   readonly signInAt: number;
-  readonly tokens: SessionTokens;
+  readonly tokens: IssuedTokens;
   /** Milliseconds the access token lives; `undefined` when the IdP did not say. */
   readonly accessTokenLifeMs: number | undefined;
   readonly address: string;
@@ -74,7 +74,7 @@ export interface BegunSession {
 export interface OpenedSession {
   readonly session: Session;
   /** `undefined` when they cannot be opened. */
-  readonly tokens: SessionTokens | undefined;
+  readonly tokens: IssuedTokens | undefined;
 }
 
 /** A stored browser name is for a person to recognise; longer ones only cost space. */

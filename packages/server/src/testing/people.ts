@@ -5,7 +5,7 @@
  */
 
 import type { UserRecord } from '@sallyport/protocol';
-import type { SessionTokens } from '../session/session-record.ts';
+import type { IssuedTokens } from '../issuer/relying-party/token-refresh.ts';
 import type { NewSession, SessionLifetimes } from '../session/sessions.ts';
 import type { AccessRules } from '../verdict/access.ts';
 
@@ -37,7 +37,7 @@ export const ADA: UserRecord = {
 };
 
 /** Tokens that are none. */
-export const TOKENS: SessionTokens = {
+export const TOKENS: IssuedTokens = {
   idToken: 'id-token-of-ada',
   accessToken: 'access-token-of-ada',
   refreshToken: 'refresh-token-of-ada',

@@ -8,23 +8,22 @@ import { join } from 'node:path';
 import { accept, type JsonValue, type Principal, type Result, refuse } from '@sallyport/protocol';
 import { onTestFinished } from 'vitest';
 import { claimsOfRecord } from '../issuer/joined-claims.ts';
+import type {
+  IssuedTokens,
+  RefreshableTokens,
+  RefreshedTokens,
+  RefreshRefusal,
+  RefreshTokens,
+} from '../issuer/relying-party/token-refresh.ts';
 import { createLocalSessionStore } from '../session/local/local-session-store.ts';
 import {
-  type RefreshedTokens,
-  type RefreshRefusal,
-  type RefreshTokens,
   type RenewalDependencies,
   type RenewalOutcome,
   renewSession,
 } from '../session/renewal/renewal.ts';
 import { RenewalBudget } from '../session/renewal/renewal-budget.ts';
 import { parseSessionHandle, type SessionHandle } from '../session/session-cookie.ts';
-import {
-  openSession,
-  openTokens,
-  type Session,
-  type SessionTokens,
-} from '../session/session-record.ts';
+import { openSession, openTokens, type Session } from '../session/session-record.ts';
 import type { SessionStore, StoredSession } from '../session/session-store.ts';
 import { type NewSession, Sessions } from '../session/sessions.ts';
 import { selectAccessClaims } from '../verdict/access.ts';
@@ -74,10 +73,7 @@ export class RefreshTokensInMemory implements RefreshTokens {
     this.#good.clear();
   }
 
-  async refresh(
-    { refreshToken }: SessionTokens & { readonly refreshToken: string },
-    principal: Principal,
-  ): Promise<RefreshAnswer> {
+  async refresh({ refreshToken }: RefreshableTokens, principal: Principal): Promise<RefreshAnswer> {
     this.asked.push(refreshToken);
     this.principals.push(principal);
     return this.deliver(this.#answer(refreshToken));
@@ -155,7 +151,7 @@ export interface RenewalBench {
     | {
         readonly stored: StoredSession;
         readonly session: Session | undefined;
-        readonly tokens: SessionTokens | undefined;
+        readonly tokens: IssuedTokens | undefined;
       }
     | undefined
   >;

@@ -2,7 +2,7 @@ import { refuse } from '@sallyport/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { NO_REQUEST } from '../audit/audit.ts';
-import type { RefreshRefusal } from '../session/renewal/renewal.ts';
+import type { RefreshRefusal } from '../issuer/relying-party/token-refresh.ts';
 import { RenewalBudget } from '../session/renewal/renewal-budget.ts';
 import { Renewals } from '../session/renewal/renewals.ts';
 import { COOKIE, createCheckUnderTest, PUBLIC, toRequest } from '../testing/check.ts';

@@ -13,7 +13,7 @@ import type {
   IssuerMetadataPorts,
 } from '../metadata/issuer-metadata.ts';
 import { misbehaved } from '../metadata/metadata-request.ts';
-import { KeptMetadata } from '../refreshed-value.ts';
+import { RefreshedValue } from '../refreshed-value.ts';
 import { AskingBudget, type AskingLimits } from './asking-budget.ts';
 import { type KeySet, parseKeySet } from './key-set.ts';
 
@@ -61,7 +61,7 @@ const SERVER_ERROR = 500;
 export class IssuerKeys {
   readonly #metadata: IssuerMetadata;
   readonly #ports: IssuerMetadataPorts;
-  readonly #kept: KeptMetadata<FetchedKeys>;
+  readonly #kept: RefreshedValue<FetchedKeys>;
   readonly #budgets: Readonly<Record<TokenOrigin, AskingBudget>>;
   readonly #uses: KeysUse[] = [];
   #located: FollowedMetadata | undefined;
@@ -86,7 +86,7 @@ export class IssuerKeys {
       issuer: new AskingBudget(now, LIMITS.issuer),
       stranger: new AskingBudget(now, LIMITS.stranger),
     };
-    this.#kept = new KeptMetadata<FetchedKeys>({
+    this.#kept = new RefreshedValue<FetchedKeys>({
       schedule,
       random,
       load: () => this.#load(),

@@ -6,7 +6,7 @@
 
 import type { Schedule } from '../../time/schedule.ts';
 import type { IssuerFetch } from '../issuer-request.ts';
-import { KeptMetadata } from '../refreshed-value.ts';
+import { RefreshedValue } from '../refreshed-value.ts';
 import { findMissingMember, type IssuerDocument } from './authorization-server-document.ts';
 import { fetchIssuerDocument, misbehaved } from './metadata-request.ts';
 
@@ -63,7 +63,7 @@ export class IssuerMetadata {
   readonly issuer: string;
   readonly dangerouslyAllowPlainHttpTo: readonly string[] | undefined;
   readonly #ports: IssuerMetadataPorts;
-  readonly #kept: KeptMetadata<IssuerDocument>;
+  readonly #kept: RefreshedValue<IssuerDocument>;
   readonly #uses: Use[] = [];
   /** The last one that was read, whether or not all could take it. */
   #latest: IssuerDocument | undefined;
@@ -74,7 +74,7 @@ export class IssuerMetadata {
     this.issuer = issuer;
     this.dangerouslyAllowPlainHttpTo = ports.dangerouslyAllowPlainHttpTo;
     this.#ports = ports;
-    this.#kept = new KeptMetadata({
+    this.#kept = new RefreshedValue({
       schedule: ports.schedule,
       random: ports.random,
       load: async () =>

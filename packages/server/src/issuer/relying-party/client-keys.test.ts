@@ -1,7 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { createClientKeysEndpoint } from '../../sign-in/client-keys-endpoint.ts';
 import { type ClientKey, parseClientKey } from './client-key.ts';
-import { createClientKeys, createClientKeysEndpoint } from './client-keys.ts';
+import { createClientKeys } from './client-keys.ts';
 
 function makeKey(kid: string): ClientKey {
   const { privateKey } = generateKeyPairSync('ed25519');

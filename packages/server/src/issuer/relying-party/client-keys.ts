@@ -14,8 +14,8 @@ export interface ClientKeys {
   published(): readonly PublicClientKey[];
 }
 
-/** How long whoever has fetched the published keys may keep them. */
-const KEYS_MAX_AGE_SECONDS = 300;
+/** How long a fetched answer of the published keys may be kept, in seconds. */
+export const KEYS_MAX_AGE_SECONDS = 300;
 
 /**
  * Creates the keys.
@@ -50,19 +50,4 @@ export function createClientKeys(read: () => ClientKey, now: () => number): Clie
     }
     return key;
   }
-}
-
-/**
- * Creates `GET /auth/jwks`: the published keys, for the IdP to fetch (RFC 7517 section 5). Needs no
- * credential; holds public halves only.
- */
-export function createClientKeysEndpoint(keys: ClientKeys): () => Response {
-  return () =>
-    new Response(JSON.stringify({ keys: keys.published() }), {
-      headers: {
-        'content-type': 'application/jwk-set+json',
-        'cache-control': `public, max-age=${KEYS_MAX_AGE_SECONDS}`,
-        'x-content-type-options': 'nosniff',
-      },
-    });
 }

@@ -2,13 +2,13 @@ import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { describeFailure } from '../../log/log.ts';
-import type { RefreshedTokens } from '../../session/renewal/renewal.ts';
 import { NOON } from '../../testing/clock.ts';
 import { createSigningKey, encodePart, forgeToken, WEB_CLIENT } from '../../testing/forge.ts';
 import { Timers } from '../../testing/timers.ts';
 import { answerWith, IDP_KEY, startTokenIdp } from '../../testing/token-idp.ts';
 import { createPatientFetch } from '../patient-fetch.ts';
 import { createRelyingParty } from './openid-client-relying-party.ts';
+import type { RefreshedTokens } from './token-refresh.ts';
 
 const RUNS = process.env['CI'] === undefined ? 200 : 2_000;
 const SECONDS = NOON / 1_000;

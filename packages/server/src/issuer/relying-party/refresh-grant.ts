@@ -6,11 +6,10 @@
 
 import { accept, type Principal, type Result, refuse } from '@sallyport/protocol';
 import * as oauth from 'oauth4webapi';
-import type { RefreshedTokens, RefreshRefusal } from '../../session/renewal/renewal.ts';
-import type { SessionTokens } from '../../session/session-record.ts';
 import { type Claims, joinClaims } from '../joined-claims.ts';
 import { NotSentError } from '../patient-fetch.ts';
 import { findIdTokenProblem } from './id-token-claims.ts';
+import type { RefreshableTokens, RefreshedTokens, RefreshRefusal } from './token-refresh.ts';
 import { findTokenTypeProblem } from './token-type.ts';
 
 /** The authorization server, and the client that it knows this service as. */
@@ -43,7 +42,7 @@ export interface RefreshGrantOptions {
  */
 export type RefreshGrant = (
   endpoint: RefreshEndpoint,
-  tokens: SessionTokens & { readonly refreshToken: string },
+  tokens: RefreshableTokens,
   principal: Principal,
 ) => Promise<Result<RefreshedTokens, RefreshRefusal>>;
 
@@ -96,7 +95,7 @@ export function createRefreshGrant({
   async function verifyAnswer(
     answer: oauth.TokenEndpointResponse,
     endpoint: RefreshEndpoint,
-    tokens: SessionTokens & { readonly refreshToken: string },
+    tokens: RefreshableTokens,
     principal: Principal,
   ): Promise<Result<RefreshedTokens, RefreshRefusal>> {
     // Without rotation the old one stays good.

@@ -5,9 +5,8 @@
  */
 
 import type { JsonValue, Result } from '@sallyport/protocol';
-import type { RefreshTokens } from '../../session/renewal/renewal.ts';
-import type { SessionTokens } from '../../session/session-record.ts';
 import type { LogoutToken } from './logout-token.ts';
+import type { IssuedTokens, RefreshTokens } from './token-refresh.ts';
 
 /** What the authorization request carries beyond the client's own settings. */
 export interface AuthorizationRequest {
@@ -28,7 +27,7 @@ export interface CallbackChecks {
 
 /** A finished exchange: tokens, and the claims of the verified id_token joined by userinfo (`joinClaims`). */
 export interface ExchangedTokens {
-  readonly tokens: SessionTokens;
+  readonly tokens: IssuedTokens;
   readonly claims: Readonly<Record<string, JsonValue>> & {
     readonly iss: string;
     readonly sub: string;

@@ -5,60 +5,20 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import type { JsonValue, Principal, Result, UserRecord } from '@sallyport/protocol';
+import type { JsonValue, Result, UserRecord } from '@sallyport/protocol';
 import { type Claims, claimsOfRecord, joinClaims } from '../../issuer/joined-claims.ts';
+import type {
+  IssuedTokens,
+  RefreshedTokens,
+  RefreshRefusal,
+  RefreshTokens,
+} from '../../issuer/relying-party/token-refresh.ts';
 import type { KeyRing } from '../key-ring.ts';
 import type { SessionHandle } from '../session-cookie.ts';
-import {
-  openSession,
-  openTokens,
-  type Session,
-  type SessionTokens,
-  toStoredSession,
-} from '../session-record.ts';
+import { openSession, openTokens, type Session, toStoredSession } from '../session-record.ts';
 import type { SessionStore, StoredSession } from '../session-store.ts';
 import { planValidation, type ValidationLimits } from '../validation.ts';
 import type { RenewalBudget, RenewalTurn } from './renewal-budget.ts';
-
-/** The IdP's answer to a refresh request, verified. */
-export interface RefreshedTokens {
-  readonly tokens: SessionTokens;
-  readonly claims: Readonly<Record<string, JsonValue>>;
-  /** Whether some could not be had this time: those of before then stand beside these ({@link joinClaims}). */
-  readonly isPartial: boolean;
-  /** Milliseconds; `undefined` when the IdP did not say. */
-  readonly accessTokenLifeMs: number | undefined;
-}
-
-/** Why a refresh brought nothing that can be used. */
-export type RefreshRefusal =
-  /** The IdP no longer stands by the session, or wants to see the person. `code` is the OAuth error. */
-  | { readonly reason: 'refused'; readonly code: string }
-  /** Nothing of the request can have reached the IdP: the token is as good as it was. */
-  | { readonly reason: 'unreachable'; readonly cause: unknown }
-  /** No answer, and none can come any more. The token may be spent all the same. */
-  | { readonly reason: 'unavailable'; readonly cause: unknown }
-  /** An error that says nothing about the session: the IdP is there, and does not take this request. */
-  | { readonly reason: 'rejected'; readonly cause: unknown }
-  /** The answer names somebody else. */
-  | { readonly reason: 'other_subject' }
-  /** The answer did not pass a check. The refresh token is the one that counts from now on. */
-  | {
-      readonly reason: 'unverified';
-      readonly check: string;
-      readonly refreshToken: string;
-    };
-
-/** Port: the relying party, as far as a renewal needs it. */
-export interface RefreshTokens {
-  /** Never throws. Waits for the answer as long as there may be one: it may hold the only token that works. */
-  refresh(
-    tokens: SessionTokens & { readonly refreshToken: string },
-    principal: Principal,
-  ): Promise<Result<RefreshedTokens, RefreshRefusal>>;
-  /** Gives a refresh token back that nobody will use (RFC 7009). */
-  revoke(refreshToken: string): Promise<unknown>;
-}
 
 /** Which session, as whoever asks has seen it. */
 export interface SeenSession {
@@ -252,7 +212,7 @@ async function sendRenewal(
 
   async function write(
     renewed: Session,
-    kept: SessionTokens,
+    kept: IssuedTokens,
     outcome: RenewalOutcome = { kind: 'renewed', byUs: true },
   ): Promise<RenewalOutcome> {
     const next = { ...renewed, generation: stored.generation + 1 };
@@ -304,7 +264,7 @@ function openStored(
   | {
       readonly handle: SessionHandle;
       readonly session: Session;
-      readonly tokens: SessionTokens;
+      readonly tokens: IssuedTokens;
     }
   | undefined {
   for (const handle of handles) {
