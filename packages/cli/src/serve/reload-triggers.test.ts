@@ -6,9 +6,18 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { describeFile } from '../admin/watch-file.ts';
 import { captureProcessSignals } from './reload-triggers.ts';
 
+const SIGNALS = ['SIGHUP', 'SIGUSR2'] as const;
+
 /** Signals as the process hears them, without any being sent. */
 function begin() {
+  const others = new Map(SIGNALS.map((signal) => [signal, process.rawListeners(signal)]));
   const signals = captureProcessSignals();
+  onTestFinished(() => {
+    for (const signal of SIGNALS)
+      for (const listener of process.rawListeners(signal))
+        if (others.get(signal)?.includes(listener) === false)
+          process.removeListener(signal, listener);
+  });
   const done: string[] = [];
   const timers: (() => void)[] = [];
   const connect = (file?: string, known?: string) =>

@@ -110,7 +110,10 @@ describe('the middleware of a Hono service', () => {
 
   it('a header sent twice is two credentials, over the wire', async () => {
     const { app, callers } = createApp();
-    const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' });
+    const server = serve({
+      ...{ fetch: app.fetch, port: 0, hostname: '127.0.0.1' },
+      overrideGlobalObjects: false,
+    });
     onTestFinished(() => void server.close());
     if (!server.listening) await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
