@@ -1,18 +1,18 @@
 /**
- * The page on logs names every event that the source can write, and nothing else.
+ * The page on logs names every event of the source's table, with its level and bound, and nothing else.
  *
  * Reads the source as text: nothing is imported.
  *
  * @module
  */
 
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
 const ROOT = new URL('../../', import.meta.url);
 const PAGE = readFileSync(new URL('docs/logs.md', ROOT), 'utf8');
 const AUDIT = readFileSync(new URL('packages/server/src/audit/audit.ts', ROOT), 'utf8');
-const RATES = readFileSync(new URL('packages/server/src/observe/log/log-bounds.ts', ROOT), 'utf8');
+const TABLE = readFileSync(new URL('packages/server/src/log/log-events.ts', ROOT), 'utf8');
 
 interface Row {
   readonly event: string;
@@ -36,14 +36,23 @@ function rowsOf(page: string, chapter: string): readonly Row[] {
     }) as readonly Row[];
 }
 
-/** Events that a source writes to the log, each with its level. */
-function logEventsOf(source: string): ReadonlyMap<string, ReadonlySet<string>> {
-  const levels = new Map<string, Set<string>>();
-  for (const [, level = '', event = ''] of source.matchAll(
-    /\blog\(\s*'(debug|info|warn|error)',\s*'(\w+)'/g,
-  ))
-    levels.set(event, (levels.get(event) ?? new Set()).add(level));
-  return levels;
+/** A row of the source's table. */
+interface SourceRow {
+  readonly levels: readonly string[];
+  readonly bound: string;
+}
+
+/** Events of the source's table; those of the gateway and the embedded IdP have a dot in their names. */
+function tableOf(source: string): ReadonlyMap<string, SourceRow> {
+  const rows = source.matchAll(
+    /^ {2}'?([\w.]+)'?: \{ levels: \[([^\]]*)\], bound: '(\w+)', metrics: \[/gm,
+  );
+  return new Map(
+    [...rows].map(([, event = '', levels = '', bound = '']) => [
+      event,
+      { levels: [...levels.matchAll(/\w+/g)].map(([level]) => level), bound },
+    ]),
+  );
 }
 
 /** Members of the union of audit events. */
@@ -51,74 +60,72 @@ function auditEventsOf(source: string): readonly string[] {
   return [...source.matchAll(/\|\s*Entry<\s*'(\w+)'/g)].map(([, event = '']) => event);
 }
 
-function sourceIn(folder: URL): string {
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts') && !/\.test\.ts$|^testing\//.test(file))
-    .map((file) => readFileSync(new URL(file, folder), 'utf8'))
-    .join('\n');
-}
-
 function sorted(names: Iterable<string>): readonly string[] {
   return [...new Set(names)].toSorted();
 }
 
 describe('the page on logs', () => {
-  const source = ['packages/server/src/', 'packages/cli/src/'].map((path) =>
-    sourceIn(new URL(path, ROOT)),
+  const table = tableOf(TABLE);
+  const logged = [...table].filter(
+    ([event, { levels }]) => !event.includes('.') && levels.some((level) => level !== 'audit'),
   );
-  const events = logEventsOf(source.join('\n'));
-  /** Written where the event comes in a variable. */
-  const further = ['configuration_superseded'];
+  const audited = [...table].filter(([, { levels }]) => levels.includes('audit'));
 
   it('names every event of the log, and none that does not exist', () => {
-    expect(events.size).toBeGreaterThan(30);
+    expect(logged.length).toBeGreaterThan(30);
     const named = rowsOf(PAGE, 'The log').map(({ event }) => event);
-    expect(sorted(named)).toEqual(sorted([...events.keys(), ...further]));
+    expect(sorted(named)).toEqual(sorted(logged.map(([event]) => event)));
   });
 
   it('names each with its levels', () => {
     for (const { event, cells } of rowsOf(PAGE, 'The log')) {
       const [named = ''] = cells;
-      for (const level of events.get(event) ?? []) expect(named, event).toContain(`\`${level}\``);
+      for (const level of table.get(event)?.levels ?? [])
+        if (level !== 'audit') expect(named, event).toContain(`\`${level}\``);
     }
   });
 
   it('says of each event of the log whether it is bounded', () => {
-    const [, list = ''] = /BOUNDED_EVENTS[^=]*= \[([^\]]*)\]/.exec(RATES) ?? [];
-    const bounded = [...list.matchAll(/'([\w.]+)'/g)].map(([, event = '']) => event);
-    expect(bounded).not.toEqual([]);
-    const own = [...bounded, 'verdict'].filter((event) => !event.startsWith('gateway.'));
+    const bounded = logged.filter(([, { bound }]) => bound !== 'every');
+    expect(bounded.length).toBeGreaterThan(5);
     const named = rowsOf(PAGE, 'The log')
       .filter(({ cells }) => cells[1] === 'yes')
       .map(({ event }) => event);
-    expect(sorted(named)).toEqual(sorted(own));
+    expect(sorted(named)).toEqual(sorted(bounded.map(([event]) => event)));
   });
 
   it('names every event of the audit stream, and none that does not exist', () => {
     const named = rowsOf(PAGE, 'The audit stream').map(({ event }) => event);
     expect(auditEventsOf(AUDIT).length).toBeGreaterThan(10);
     expect(sorted(named)).toEqual(sorted(auditEventsOf(AUDIT)));
+    expect(sorted(named)).toEqual(sorted(audited.map(([event]) => event)));
   });
 
   it('says of each event of the audit stream how much of it is written', () => {
     const words: Readonly<Record<string, string>> = {
-      "'every'": 'never',
-      STRANGERS: '50, then 10/s',
-      SIGN_INS: '1,000, then 100/s',
+      every: 'never',
+      unauthenticated: '50, then 10/s',
+      sign_ins: '1,000, then 100/s',
     };
-    for (const { event, cells } of rowsOf(PAGE, 'The audit stream')) {
-      const [, rate = ''] = new RegExp(`^ {2}${event}: ([\\w']+),$`, 'm').exec(RATES) ?? [];
-      expect(cells[0], event).toBe(words[rate]);
-    }
+    for (const { event, cells } of rowsOf(PAGE, 'The audit stream'))
+      expect(cells[0], event).toBe(words[table.get(event)?.bound ?? '']);
+  });
+
+  it('has the numbers of the bounds from the source', () => {
+    expect(TABLE).toContain('unauthenticated: { burst: 50, perSecond: 10 },');
+    expect(TABLE).toContain('sign_ins: { burst: 1_000, perSecond: 100 },');
   });
 });
 
 describe('comparing the page with the source', () => {
-  it('reads events with one or more levels, on one line or on several', () => {
-    const found = logEventsOf(
-      "log('warn', 'a_b', {}); log(\n  'error',\n  'a_b'); log('audit', 'c')",
+  it('reads rows with one or more levels, and names with a dot', () => {
+    const found = tableOf(
+      "  a_b: { levels: ['warn', 'error'], bound: 'every', metrics: [] },\n  'c.d': { levels: ['info'], bound: 'sign_ins', metrics: ['x'] },",
     );
-    expect([...found]).toEqual([['a_b', new Set(['warn', 'error'])]]);
+    expect([...found]).toEqual([
+      ['a_b', { levels: ['warn', 'error'], bound: 'every' }],
+      ['c.d', { levels: ['info'], bound: 'sign_ins' }],
+    ]);
   });
 
   it('reads the names in the first column of the table of one chapter', () => {

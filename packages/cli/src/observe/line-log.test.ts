@@ -1,10 +1,17 @@
 import { createPinoLog } from '@sallyport/server';
-import type { LogLevel } from '@sallyport/server/observe';
 import { describe, expect, it } from 'vitest';
 import { createLineLog } from './line-log.ts';
 
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
-const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error', 'audit'];
+/** An event of each level. */
+const EVENTS = [
+  ['debug', 'rate_limited'],
+  ['info', 'stopping'],
+  ['warn', 'worker_killed'],
+  ['error', 'worker_failed'],
+  ['audit', 'session_begun'],
+] as const;
+const LEVELS = EVENTS.map(([level]) => level);
 
 function linesOf(threshold: Parameters<typeof createLineLog>[0]): string[] {
   const lines: string[] = [];
@@ -13,7 +20,7 @@ function linesOf(threshold: Parameters<typeof createLineLog>[0]): string[] {
     () => NOW,
     (line) => lines.push(line),
   );
-  for (const level of LEVELS) log(level, 'event', { worker: 2, pid: undefined });
+  for (const [level, event] of EVENTS) log(level, event, { worker: 2, pid: undefined });
   return lines;
 }
 
@@ -21,7 +28,7 @@ describe('a line of the log without a library', () => {
   it("is one of the service's own log, but for the time", () => {
     const own: string[] = [];
     const log = createPinoLog('trace', { write: (line) => own.push(line) });
-    for (const level of LEVELS) log(level, 'event', { worker: 2, pid: undefined });
+    for (const [level, event] of EVENTS) log(level, event, { worker: 2, pid: undefined });
     const timeless = (line: string) => line.replace(/"time":"[^"]+"/, '"time":""');
     expect(linesOf('trace').map(timeless)).toEqual(own.map(timeless));
   });
@@ -30,7 +37,7 @@ describe('a line of the log without a library', () => {
     expect(JSON.parse(linesOf('error')[0] ?? '')).toEqual({
       level: 'error',
       time: '2026-01-02T03:04:05.678Z',
-      event: 'event',
+      event: 'worker_failed',
       worker: 2,
     });
   });

@@ -8,8 +8,8 @@ const tracerAt = (traceId: string | undefined): Tracer =>
 function linesOf(traceId: string | undefined): unknown[] {
   const lines: unknown[] = [];
   const log = traceLog((...line) => lines.push(line), tracerAt(traceId));
-  log('info', 'event', { session: 'x' });
-  log('warn', 'alone');
+  log('info', 'stopping', { session: 'x' });
+  log('warn', 'configuration');
   return lines;
 }
 
@@ -21,15 +21,15 @@ describe('traceLog', () => {
 
   it('names the trace in lines of a request that is traced', () => {
     expect(linesOf('0af7651916cd43dd8448eb211c80319c')).toEqual([
-      ['info', 'event', { session: 'x', trace_id: '0af7651916cd43dd8448eb211c80319c' }],
-      ['warn', 'alone', { trace_id: '0af7651916cd43dd8448eb211c80319c' }],
+      ['info', 'stopping', { session: 'x', trace_id: '0af7651916cd43dd8448eb211c80319c' }],
+      ['warn', 'configuration', { trace_id: '0af7651916cd43dd8448eb211c80319c' }],
     ]);
   });
 
   it('changes nothing of any other line', () => {
     expect(linesOf(undefined)).toEqual([
-      ['info', 'event', { session: 'x' }],
-      ['warn', 'alone', undefined],
+      ['info', 'stopping', { session: 'x' }],
+      ['warn', 'configuration', undefined],
     ]);
   });
 });

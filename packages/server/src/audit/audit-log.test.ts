@@ -1,7 +1,8 @@
 import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { LogFields, LogLevel } from '../log/log.ts';
+import type { LogFields } from '../log/log.ts';
+import type { LogLevel } from '../log/log-events.ts';
 import { createPinoLog } from '../log/pino-log.ts';
 import { Clock } from '../testing/clock.ts';
 import { ClockTimers } from '../testing/clock-timers.ts';

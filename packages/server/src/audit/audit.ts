@@ -6,6 +6,7 @@
 
 import type { Principal } from '@sallyport/protocol';
 import type { Log, LogFields, LogValue } from '../log/log.ts';
+import type { EventsAt } from '../log/log-events.ts';
 import { cutText } from '../log/log-redaction.ts';
 import { formatSessionId } from '../session/session-id.ts';
 import type { EndReason } from '../session/session-store.ts';
@@ -34,7 +35,7 @@ interface AuditFixed<Reason extends string> extends AuditOrigin, AuditPrincipal 
   readonly reason: Reason;
 }
 
-type Entry<Event extends string, Reason extends string, Details = unknown> = {
+type Entry<Event extends EventsAt<'audit'>, Reason extends string, Details = unknown> = {
   readonly event: Event;
 } & AuditFixed<Reason> &
   Details;
@@ -116,9 +117,6 @@ interface ConfigurationDetails {
    */
   readonly changed?: readonly string[] | null | undefined;
 }
-
-/** The name of an {@link AuditEvent}. */
-export type AuditEventName = AuditEvent['event'];
 
 /** Takes what happened. Synchronous, does not wait for a file, never throws. */
 export type Audit = (event: AuditEvent) => void;

@@ -1,24 +1,17 @@
 /**
- * How many lines of one kind are written, so that nobody fills the disk by asking.
+ * A token bucket for each event: how many of its lines are written.
  *
  * @module
  */
 
 import type { Schedule } from '../time/schedule.ts';
-
-/** How much of one kind of event is written. */
-export interface EventRate {
-  /** At once, after a quiet time. */
-  readonly burst: number;
-  /** Afterwards, each second. */
-  readonly perSecond: number;
-}
+import type { EventRate } from './log-events.ts';
 
 /** Settings and ports of {@link EventBudget}. */
-export interface EventBudgetOptions {
+export interface EventBudgetOptions<Event extends string> {
   readonly schedule: Schedule;
-  /** Told once a second how many were left out; in the turn of a timer. */
-  readonly onSuppressed: (event: string, count: number) => void;
+  /** Called from a timer once a second, with the number of lines that were left out. */
+  readonly onSuppressed: (event: Event, count: number) => void;
 }
 
 interface Bucket {
@@ -33,12 +26,12 @@ const REFILL_MS = 1_000;
  * A token bucket for each kind of event. It reads no clock: a timer fills the buckets, and runs only
  * while one of them is not full, so that a refusal that is left out costs a look-up and a decrement.
  */
-export class EventBudget {
-  readonly #options: EventBudgetOptions;
-  readonly #buckets = new Map<string, Bucket>();
+export class EventBudget<Event extends string> {
+  readonly #options: EventBudgetOptions<Event>;
+  readonly #buckets = new Map<Event, Bucket>();
   #cancel: (() => void) | undefined;
 
-  constructor(options: EventBudgetOptions) {
+  constructor(options: EventBudgetOptions<Event>) {
     this.#options = options;
   }
 
@@ -47,7 +40,7 @@ export class EventBudget {
    *
    * @param event - One of a closed set of names: each has a bucket for good.
    */
-  take(event: string, rate: EventRate): boolean {
+  take(event: Event, rate: EventRate): boolean {
     let bucket = this.#buckets.get(event);
     if (bucket === undefined) {
       bucket = { rate, tokens: rate.burst, suppressed: 0 };
@@ -66,12 +59,12 @@ export class EventBudget {
   close(): void {
     this.#cancel?.();
     this.#cancel = undefined;
-    this.#tell();
+    this.#report();
   }
 
   readonly #refill = (): void => {
     this.#cancel = undefined;
-    this.#tell();
+    this.#report();
     let isFull = true;
     for (const bucket of this.#buckets.values()) {
       const { burst, perSecond } = bucket.rate;
@@ -81,7 +74,7 @@ export class EventBudget {
     if (!isFull) this.#cancel ??= this.#options.schedule(REFILL_MS, this.#refill);
   };
 
-  #tell(): void {
+  #report(): void {
     for (const [event, bucket] of this.#buckets) {
       const { suppressed } = bucket;
       bucket.suppressed = 0;

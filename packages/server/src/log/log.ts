@@ -4,6 +4,8 @@
  * @module
  */
 
+import type { LevelOf, LogEvent } from './log-events.ts';
+
 /** What stands in a field of a line. `undefined` leaves the field out. */
 export type LogValue = string | number | boolean | readonly string[] | null | undefined;
 
@@ -18,11 +20,12 @@ export interface LogFields {
   readonly [name: string]: LogValue;
 }
 
-/** How loud a line is. `audit` marks a session's transition; it is written at every level but `silent`. */
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'audit';
-
-/** Writes one line: an event name, snake_case, and fields. */
-export type Log = (level: LogLevel, event: string, fields?: LogFields) => void;
+/** Writes one line: an event of the table, with one of its levels, and fields. */
+export type Log = <Event extends LogEvent>(
+  level: LevelOf<Event>,
+  event: Event,
+  fields?: LogFields,
+) => void;
 
 /** Libraries whose messages are fixed text, by the prefix of their error codes. */
 const FIXED_MESSAGE_CODES =

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { LogLevel } from './log.ts';
+import type { LogLevel } from './log-events.ts';
 import { createPinoLog, type LogThreshold } from './pino-log.ts';
 
 function setup(threshold: LogThreshold) {
@@ -12,18 +12,25 @@ function setup(threshold: LogThreshold) {
   };
 }
 
-const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error', 'audit'];
+/** An event of each level. */
+const EVENTS = [
+  ['debug', 'rate_limited'],
+  ['info', 'stopping'],
+  ['warn', 'worker_killed'],
+  ['error', 'worker_failed'],
+  ['audit', 'session_begun'],
+] as const;
 
 describe('createPinoLog', () => {
   it('writes one JSON line an event, to the stream it was given', () => {
     const { log, lines, entries } = setup('info');
-    log('info', 'session_begun', {
+    log('info', 'verdict', {
       subject: 'ada',
       session: 'AAAAAAAH',
       ok: true,
       absent: undefined,
     });
-    log('warn', 'alone');
+    log('warn', 'configuration');
     expect(lines.every((line) => line.endsWith('\n') && !line.slice(0, -1).includes('\n'))).toBe(
       true,
     );
@@ -31,20 +38,20 @@ describe('createPinoLog', () => {
       {
         level: 'info',
         time: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
-        event: 'session_begun',
+        event: 'verdict',
         subject: 'ada',
         session: 'AAAAAAAH',
         ok: true,
       },
-      { level: 'warn', time: expect.any(String), event: 'alone' },
+      { level: 'warn', time: expect.any(String), event: 'configuration' },
     ]);
   });
 
   it('cannot be made to write a line of somebody else’s', () => {
     const { log, lines, entries } = setup('info');
-    log('info', 'x', { browser: 'a\n{"level":"audit","event":"session_begun"}\r\n' });
+    log('info', 'stopping', { browser: 'a\n{"level":"audit","event":"session_begun"}\r\n' });
     expect(lines).toHaveLength(1);
-    expect(entries()[0]).toMatchObject({ event: 'x' });
+    expect(entries()[0]).toMatchObject({ event: 'stopping' });
   });
 
   it.each([
@@ -59,7 +66,7 @@ describe('createPinoLog', () => {
     'from %s on writes %j',
     (threshold, written) => {
       const { log, entries } = setup(threshold);
-      for (const level of LEVELS) log(level, 'event');
+      for (const [level, event] of EVENTS) log(level, event);
       expect(entries().map(({ level }) => level)).toEqual(written);
     },
   );
@@ -77,7 +84,8 @@ describe('createPinoLog', () => {
     'refresh_token',
   ])('replaces a field named %s, whatever it holds, at every level', (name) => {
     const { log, lines, entries } = setup('debug');
-    for (const level of LEVELS) log(level, 'event', { [name]: 'canary-7f3a', reason: 'kept' });
+    for (const [level, event] of EVENTS)
+      log(level, event, { [name]: 'canary-7f3a', reason: 'kept' });
     expect(lines.join('')).not.toContain('canary');
     for (const entry of entries())
       expect(entry).toMatchObject({ [name]: '[redacted]', reason: 'kept' });

@@ -15,8 +15,9 @@ export {
   NOBODY,
 } from '../audit/audit.ts';
 export { type AuditLog, type AuditLogOptions, openAuditLog } from '../audit/audit-log.ts';
-export type { Log, LogFields, LogLevel, LogValue } from '../log/log.ts';
+export type { Log, LogFields, LogValue } from '../log/log.ts';
 export { describeFailure } from '../log/log.ts';
+export type { LogEvent, LogLevel } from '../log/log-events.ts';
 export type { Schedule } from '../time/schedule.ts';
 export {
   errorType,

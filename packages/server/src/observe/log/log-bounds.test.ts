@@ -1,26 +1,36 @@
 import { describe, expect, it } from 'vitest';
-import type { LogFields, LogLevel } from '../../log/log.ts';
+import type { LogFields } from '../../log/log.ts';
+import {
+  type EventBound,
+  LOG_EVENT_NAMES,
+  LOG_EVENTS,
+  type LogEvent,
+  type LogLevel,
+} from '../../log/log-events.ts';
 import { Clock } from '../../testing/clock.ts';
 import { ClockTimers } from '../../testing/clock-timers.ts';
-import { AUDIT_RATES, BOUNDED_EVENTS, boundLog } from './log-bounds.ts';
+import { boundLog } from './log-bounds.ts';
 
 const MANY = 5_000;
+const isAudit = (event: LogEvent) => LOG_EVENTS[event].levels[0] === 'audit';
+const eventsBound = (bound: EventBound) =>
+  LOG_EVENT_NAMES.filter((event) => LOG_EVENTS[event].bound === bound);
 
 function setup() {
   const timers = new ClockTimers(new Clock());
   const lines: [LogLevel, string, LogFields | undefined][] = [];
   const bounded = boundLog((...line) => lines.push([line[0], line[1], line[2]]), timers.schedule);
-  const linesOf = (event: string) => lines.filter(([, name]) => name === event);
+  const linesOf = (event: LogEvent) => lines.filter(([, name]) => name === event);
   return { timers, bounded, linesOf };
 }
 
 describe('a flood', () => {
-  it.each([...BOUNDED_EVENTS])(
+  it.each(eventsBound('unauthenticated').filter((event) => !isAudit(event)))(
     'of %s is cut, and the log says how many were left out',
     async (event) => {
       const { timers, bounded, linesOf } = setup();
       for (let count = 0; count < MANY; count += 1)
-        bounded.log('error', event, { request_id: 'x' });
+        bounded.log(LOG_EVENTS[event].levels[0], event, { request_id: 'x' });
       expect(linesOf(event)).toHaveLength(50);
       await timers.advance(1_000);
       expect(linesOf('events_suppressed')).toEqual([
@@ -29,7 +39,12 @@ describe('a flood', () => {
     },
   );
 
-  it.each(['bearer_refused', 'sign_in_failed', 'backchannel_logout_refused', 'sign_in_started'])(
+  it.each([
+    'bearer_refused',
+    'sign_in_failed',
+    'backchannel_logout_refused',
+    'sign_in_started',
+  ] as const)(
     'of %s is cut in the audit stream, which says so itself, with every fixed field',
     async (event) => {
       const { timers, bounded, linesOf } = setup();
@@ -95,20 +110,16 @@ describe('a flood', () => {
 });
 
 describe('nothing is left out', () => {
-  it.each(
-    Object.entries(AUDIT_RATES)
-      .filter(([, rate]) => rate === 'every')
-      .map(([event]) => event),
-  )('of %s, however many there are', (event) => {
+  it.each(eventsBound('every').filter(isAudit))('of %s, however many there are', (event) => {
     const { bounded, linesOf } = setup();
     for (let count = 0; count < MANY; count += 1) bounded.log('audit', event);
     expect(linesOf(event)).toHaveLength(MANY);
   });
 
-  it.each(Object.keys(AUDIT_RATES).filter((event) => /^(?:session|configuration)_/.test(event)))(
+  it.each(LOG_EVENT_NAMES.filter((event) => /^(?:session|configuration)_/.test(event)))(
     'of a transition: %s is never bounded',
     (event) => {
-      expect(AUDIT_RATES).toHaveProperty(event, 'every');
+      expect(LOG_EVENTS[event].bound).toBe('every');
     },
   );
 

@@ -5,7 +5,8 @@
  */
 
 import type { Log, LogFields } from '../../log/log.ts';
-import { EventBudget, type EventRate } from '../../log/log-budget.ts';
+import { EventBudget } from '../../log/log-budget.ts';
+import { EVENT_RATES } from '../../log/log-events.ts';
 import { cutText } from '../../log/log-redaction.ts';
 import { requestIdOf } from '../../log/request-id.ts';
 import { formatSessionId } from '../../session/session-id.ts';
@@ -33,8 +34,7 @@ export interface VerdictLog {
 
 /** Stays a small integer, so that counting it down allocates nothing. */
 const GAP_MAX = 2 ** 30 - 1;
-/** Each process writes so much of what is refused, and as much of what is undecided. */
-const RATE: EventRate = { burst: 50, perSecond: 10 };
+/** One bucket for refused, one for undecided requests. */
 const BUCKETS = { refused: 'verdict refused', undecided: 'verdict undecided' } as const;
 const PATH_MAX_LENGTH = 256;
 const METHOD_MAX_LENGTH = 16;
@@ -68,7 +68,7 @@ export function createVerdictLog(options: VerdictLogOptions): VerdictLog {
         return;
       }
       left = drawGap(options);
-    } else if (!budget.take(BUCKETS[verdict.outcome], RATE)) return;
+    } else if (!budget.take(BUCKETS[verdict.outcome], EVENT_RATES.unauthenticated)) return;
     log('info', 'verdict', describe(door, verdict, request));
   }
 }

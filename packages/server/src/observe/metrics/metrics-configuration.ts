@@ -1,10 +1,11 @@
 /**
- * Counts reloads of the configuration, by the events that tell of them.
+ * Counts reloads of the configuration, by their events.
  *
  * @module
  */
 
 import type { LogFields } from '../../log/log.ts';
+import type { LogEvent } from '../../log/log-events.ts';
 import { CounterFamily, type Metric, readGauge } from './metrics-family.ts';
 
 /** What the event has as its reason when a process starts: that is no reload. */
@@ -12,8 +13,8 @@ const STARTED = 'started';
 
 /** The counts. */
 export interface ConfigurationCounts {
-  /** To be told of every event of the log. */
-  note(event: string, fields: LogFields | undefined): void;
+  /** To be called for every event of the log. */
+  note(event: LogEvent, fields: LogFields | undefined): void;
   read(): readonly Metric[];
 }
 

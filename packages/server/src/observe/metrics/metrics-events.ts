@@ -1,14 +1,19 @@
 /**
- * Counts what happens by the events of log and audit stream, whether or not a line of them is written.
+ * Counts events of log and audit stream, also those whose line is left out.
  *
- * The tables below are everything that is counted. An event that is in none counts for nothing, and a
- * reason that is not in its list counts as `other`, so that the series are always the same.
+ * The table of events says which event counts for which metric; the counts below are complete for it, or they do not compile. A
+ * reason that is not in its list counts as `other`, so that the set of series never changes.
  *
  * @module
  */
 
-import type { AuditEventName } from '../../audit/audit.ts';
 import type { LogFields } from '../../log/log.ts';
+import {
+  type EventMetric,
+  type EventsCountedBy,
+  eventsCountedBy,
+  type LogEvent,
+} from '../../log/log-events.ts';
 import type { EndReason } from '../../session/session-store.ts';
 import { CounterFamily, type Metric } from './metrics-family.ts';
 
@@ -30,33 +35,20 @@ const SIGN_IN_FAILURES = [
   'token_invalid',
   'idp_unreachable',
 ];
-/** Lines that tell of something broken. */
-const FAILURE_EVENTS = [
-  'request_failed',
-  'verdict_undecided',
-  'key_ring_unreadable',
-  'secret_file',
-  'session_store_unusable',
-  'store_upkeep_failed',
-  'sweep_failed',
-  'idp_unreachable',
-  'issuer_unavailable',
-  'authorization_server_metadata_failed',
-  'metadata_not_kept',
-  'rpc_broken_off',
-];
 const OTHER = 'other';
 const NONE = 'none';
 
-/** Counts one event; why it happened is a text of any kind. */
+/** Metrics of this file; reloads are counted beside their gauges. */
+type Counted = Exclude<EventMetric, 'sallyport_configuration_reloads_total'>;
+type Failure = EventsCountedBy<'sallyport_failures_total'>;
+
+/** Counts one event. The reason is a text of any kind. */
 type Count = (reason: string) => void;
 
-/** The counts, and who counts. */
+/** The counts, and what increments them. */
 export interface EventCounts {
-  /** To be told of every event of the log, the audit stream's included. */
-  note(event: string, fields: LogFields | undefined): void;
-  /** Names of the events that count for something. */
-  readonly events: readonly string[];
+  /** To be called for every event of the log, the audit stream's included. */
+  note(event: LogEvent, fields: LogFields | undefined): void;
   read(): readonly Metric[];
 }
 
@@ -107,7 +99,7 @@ export function createEventCounts(): EventCounts {
     'sallyport_failures_total',
     'Events of the log that tell of something broken.',
     'event',
-    FAILURE_EVENTS,
+    eventsCountedBy('sallyport_failures_total'),
   );
   const families = [
     signInsStarted,
@@ -126,7 +118,7 @@ export function createEventCounts(): EventCounts {
     ['renewal_refused', renewals.slot('refused')],
     ['renewal_lost', renewals.slot('lost')],
   ]);
-  const audited: Partial<Record<AuditEventName, Count>> = {
+  const counts: Readonly<Record<Exclude<EventsCountedBy<Counted>, Failure>, Count>> = {
     sign_in_started: once(signInsStarted, signInsStarted.slot()),
     session_begun() {
       begun.add(begun.slot());
@@ -141,24 +133,23 @@ export function createEventCounts(): EventCounts {
     },
     session_renewing: once(renewalsSent, renewalsSent.slot()),
     session_renewed: once(renewals, renewals.slot('renewed')),
-    backchannel_logout: once(backchannelLogouts, backchannelLogouts.slot('accepted')),
-    backchannel_logout_refused: once(backchannelLogouts, backchannelLogouts.slot('refused')),
-  };
-  const logged: Readonly<Record<string, Count>> = {
     renewal_failed: once(renewals, renewals.slot('failed')),
     renewal_unanswered: once(renewals, renewals.slot('unanswered')),
     renewal_unverified: once(renewals, renewals.slot('unverified')),
+    backchannel_logout: once(backchannelLogouts, backchannelLogouts.slot('accepted')),
+    backchannel_logout_refused: once(backchannelLogouts, backchannelLogouts.slot('refused')),
     backchannel_logout_failed: once(backchannelLogouts, backchannelLogouts.slot('failed')),
     rate_limited: once(rateLimited, rateLimited.slot()),
-    ...Object.fromEntries(
-      FAILURE_EVENTS.map((event) => [event, once(failures, failures.slot(event))]),
-    ),
   };
-  const table = new Map<string, Count>(Object.entries({ ...audited, ...logged }));
+  const countByEvent = new Map<string, Count>([
+    ...Object.entries(counts),
+    ...eventsCountedBy('sallyport_failures_total').map(
+      (event) => [event, once(failures, failures.slot(event))] as const,
+    ),
+  ]);
 
   return {
-    note: (event, fields) => table.get(event)?.(String(fields?.['reason'])),
-    events: [...table.keys()],
+    note: (event, fields) => countByEvent.get(event)?.(String(fields?.['reason'])),
     read: () => families.map((family) => family.read()),
   };
 
@@ -187,7 +178,7 @@ function once<Names extends readonly string[]>(family: CounterFamily<Names>, slo
   return () => family.add(slot);
 }
 
-/** Counts by the reason: only one of the list is looked up. */
+/** Counts by reason; a reason that is not in the list counts as `other`. */
 function by(family: CounterFamily<readonly [string]>, reasons: readonly string[]): Count {
   const slots = new Map(reasons.map((reason) => [reason, family.slot(reason)]));
   const other = family.slot(OTHER);

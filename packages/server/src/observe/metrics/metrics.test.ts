@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { LogLevel } from '../../log/log.ts';
 import { createMetrics, type Metrics, type ServerReadings } from './metrics.ts';
 
 const START = 1_700_000_000_000;
@@ -110,9 +109,12 @@ describe('A counted log', () => {
   it('counts lines of the audit stream and no others, each kind by itself', () => {
     const { metrics } = setup();
     const write = () => {};
-    for (const level of ['audit', 'debug', 'error', 'audit'] satisfies LogLevel[])
-      metrics.countAuditLines(write)(level, 'x');
-    metrics.countDivertedAuditLines(write)('audit', 'x');
+    const log = metrics.countAuditLines(write);
+    log('audit', 'session_begun');
+    log('debug', 'rate_limited');
+    log('error', 'scrape_failed');
+    log('audit', 'session_ended');
+    metrics.countDivertedAuditLines(write)('audit', 'session_begun');
     metrics.countDivertedAuditLines(write)('error', 'audit_not_written');
     expect(valuesOf(metrics, 'sallyport_audit_lines_total')).toEqual([[2]]);
     expect(valuesOf(metrics, 'sallyport_audit_lines_diverted_total')).toEqual([[1]]);

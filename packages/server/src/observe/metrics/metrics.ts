@@ -6,7 +6,7 @@
  * @module
  */
 
-import type { Log, LogLevel } from '../../log/log.ts';
+import type { Log } from '../../log/log.ts';
 import type { SessionStore } from '../../session/session-store.ts';
 import type { Occupancy } from '../../verdict/bounded-cache.ts';
 import type { VerdictObserver } from '../verdict-observer.ts';
@@ -159,7 +159,7 @@ function plainCounter(name: string, help: string): CounterFamily {
 
 function countAuditLevel(log: Log, family: CounterFamily): Log {
   const slot = family.slot();
-  return (level: LogLevel, event, fields) => {
+  return (level, event, fields) => {
     if (level === 'audit') family.add(slot);
     log(level, event, fields);
   };
