@@ -129,11 +129,25 @@ describe('sallyport sessions revoke, beside a running server', () => {
   });
 
   it('takes an id that begins with a dash for an id', async () => {
-    for (const id of ['-Vabcdef', '-habcdef', '--abcdef']) {
-      const { code, stderr } = await run('revoke', id);
+    for (const words of [
+      ['-habcdef', '--abcdef'],
+      ['--', '-Vabcdef'],
+    ]) {
+      const { code, stderr } = await run('revoke', ...words);
       expect(code).toBe(1);
-      expect(stderr).toContain(`there is no such session: ${id}`);
+      for (const id of words.filter((word) => word !== '--'))
+        expect(stderr).toContain(`there is no such session: ${id}`);
     }
+  });
+
+  it('tells how to give an id that begins like the flag of the version, and does not end with code 0', async () => {
+    const { code, stdout, stderr } = await run('revoke', '-Vabcdef');
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain('put "--" before a session id that begins with "-V"');
+    expect(await run('--version')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) as string,
+    });
   });
 
   it('writes the audit line of each ended session to stderr, and with --json one document to stdout', async () => {
@@ -163,17 +177,9 @@ describe('sallyport sessions revoke, beside a running server', () => {
     expect(auditLines(unknown.stderr)).toEqual([]);
   });
 
-  /** Of a session whose id does not begin like an option: the command takes those last. */
-  async function signInUndashed(...person: [login: typeof ADA, browser: string]): Promise<Browser> {
-    for (;;) {
-      const browser = await signIn(service, ...person);
-      if (!idOf(browser).startsWith('-')) return browser;
-    }
-  }
-
   it('tells what is not known and what was not touched when the store cannot be written, and nothing else', async () => {
-    const ada = await signInUndashed(ADA, FIREFOX);
-    const grace = await signInUndashed(GRACE, CHROME);
+    const ada = await signIn(service, ADA, FIREFOX);
+    const grace = await signIn(service, GRACE, CHROME);
     const holder = new DatabaseSync(join(service.state, 'sessions.sqlite'));
     holder.exec('BEGIN IMMEDIATE');
     const { code, stdout, stderr } = await run('revoke', idOf(ada), idOf(grace));

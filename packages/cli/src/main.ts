@@ -9,7 +9,6 @@ import { addClientCommands } from './commands/client-commands.ts';
 import { addRecipeCommand } from './commands/recipe.ts';
 import { addSessionsCommand } from './commands/sessions-command.ts';
 import { readVersion } from './process/version.ts';
-import { separateIds } from './sessions/separate-ids.ts';
 import { createStdio, EXIT, EXIT_CODES_HELP } from './terminal/stdio.ts';
 
 /** A process that has ended its work waits so long for whoever reads its log. */
@@ -17,6 +16,7 @@ const LAST_LINES_MS = 2_000;
 
 const stdio = createStdio();
 const program = new Command('sallyport')
+  .on('option:version', refuseJoinedVersion)
   .description('Sign-in in front of a self-hosted workflow platform')
   .version(readVersion())
   .showHelpAfterError()
@@ -94,7 +94,16 @@ addSessionsCommand(program, stdio);
 addRecipeCommand(program, stdio);
 addClientCommands(program, stdio);
 
-await program.parseAsync(separateIds(program, process.argv.slice(2)), { from: 'user' });
+await program.parseAsync();
+
+/**
+ * Ends the process with a usage error where the version was asked for by a joined flag such as `-Vabcdef`: that
+ * may be a session id that an earlier release issued, and a script would take exit code 0 for "revoked".
+ */
+function refuseJoinedVersion(): void {
+  if (!process.argv.some((word) => word === '-V' || word === '--version'))
+    program.error('error: put "--" before a session id that begins with "-V"');
+}
 
 /** Ends the process with the command's code, or with what went wrong in one line. */
 async function finish(command: Promise<number>): Promise<void> {

@@ -57,7 +57,10 @@ export function addSessionsCommand(program: Command, stdio: Stdio): void {
     .argument('[ids...]', 'ids as "sallyport sessions list" shows them')
     .option('--subject <subject>', 'end every session of this subject')
     .option('--all', "end everybody's sessions")
-    .option('--yes', 'do not ask whether --all is meant');
+    .option('--yes', 'do not ask whether --all is meant')
+    // Ids that an earlier release issued may begin with "-". It also keeps a cookie value that was given by
+    // mistake out of the error message: `parseIds` repeats no word.
+    .allowUnknownOption();
   withConfiguration(revoke).action(async (words: readonly string[], options) => {
     const targets = [words.length > 0, options.subject !== undefined, options.all === true];
     if (targets.filter(Boolean).length !== 1)

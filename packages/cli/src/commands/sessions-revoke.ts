@@ -50,10 +50,10 @@ export function parseIds(words: readonly string[]): Result<readonly number[], st
   const ids = new Set<number>();
   for (const [index, word] of words.entries()) {
     const id = parseSessionId(word);
-    if (id === undefined)
-      return refuse(
-        `argument ${index + 1} is no session id: give the eight characters of the ID column`,
-      );
+    if (id === undefined) {
+      const what = word.startsWith('-') ? 'neither an option nor a session id' : 'no session id';
+      return refuse(`argument ${index + 1} is ${what}: give the eight characters of the ID column`);
+    }
     ids.add(id);
   }
   return accept([...ids]);

@@ -44,6 +44,17 @@ describe('the value of the session cookie', () => {
     }
   });
 
+  it('begins with no dash, so that a command line takes its id for no option', () => {
+    // One in 64 would.
+    const handles = Array.from({ length: 2_000 }, createSessionHandle);
+    expect(handles.map(formatSessionHandle).filter((value) => value.startsWith('-'))).toEqual([]);
+  });
+
+  it('may begin with a dash where an earlier release drew it', () => {
+    const secret = Buffer.alloc(32, 1);
+    expect(parseSessionHandle(`-${VALUE.slice(1)}`)).toEqual({ id: 62 * 2 ** 42 + 1, secret });
+  });
+
   it('has an id that belongs to its secret, and to no other one', () => {
     for (let turn = 0; turn < 200; turn += 1) {
       const [one, other] = [createSessionHandle(), createSessionHandle()];

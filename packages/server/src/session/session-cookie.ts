@@ -61,10 +61,18 @@ export function createCookieSettings(
   };
 }
 
-/** Draws a new handle from the system's random source. */
+/**
+ * Draws a new handle from the system's random source.
+ *
+ * The text of the id never begins with `-`, so that a command line does not read it as an option: one secret in
+ * 64 is drawn again. Ids that an earlier release issued may begin so, and count like any other.
+ */
 export function createSessionHandle(): SessionHandle {
-  const secret = randomBytes(SECRET_BYTES);
-  return { id: deriveId(secret), secret };
+  for (;;) {
+    const secret = randomBytes(SECRET_BYTES);
+    const id = deriveId(secret);
+    if (!formatSessionId(id).startsWith('-')) return { id, secret };
+  }
 }
 
 /**

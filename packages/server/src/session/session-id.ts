@@ -13,7 +13,7 @@ const DIGITS = Int8Array.from({ length: 128 }, (_, code) =>
 );
 
 /**
- * Writes an id as eight base64url characters. It may begin with a dash.
+ * Writes an id as eight base64url characters. Only ids that an earlier release issued may begin with `-`.
  *
  * @param id - 48 bits, as in `StoredSession.id`.
  */
