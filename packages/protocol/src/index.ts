@@ -24,6 +24,7 @@ export {
   IDENTITY_HEADERS,
   VERDICT_KEY_HEADER,
 } from './header-names.ts';
+export { Html, type HtmlDocument, type HtmlValue, html, renderDocument } from './html.ts';
 export { createRouteMatcher, type RouteMatcher } from './match-route.ts';
 export { isOwnEndpoint, METRICS_PATH, PATHS } from './paths.ts';
 export type { JsonValue, Principal, UserRecord } from './principal.ts';

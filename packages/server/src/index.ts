@@ -34,7 +34,6 @@ export { createPinoLog, type LogThreshold } from './log/pino-log.ts';
 export type { PublicClientConfig } from './metadata/public-client-config.ts';
 export type { MetadataOptions } from './metadata/rest-door.ts';
 export { nameBrowser } from './page/browser-name.ts';
-export { Html, html } from './page/html.ts';
 export { PAGE_THEME } from './page/page.ts';
 export { KeyRing } from './session/key-ring.ts';
 export { createKeyRingFile, rotateKeyRingFile } from './session/key-ring-file.ts';

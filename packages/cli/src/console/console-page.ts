@@ -5,8 +5,8 @@
  */
 
 import { createHash } from 'node:crypto';
-import { PATHS } from '@sallyport/protocol';
-import { html, PAGE_THEME } from '@sallyport/server';
+import { html, PATHS, renderDocument } from '@sallyport/protocol';
+import { PAGE_THEME } from '@sallyport/server';
 
 /** What the page shows. Identity comes from the headers the gateway set. */
 export interface ConsoleView {
@@ -85,22 +85,11 @@ export function buildConsolePage(view: ConsoleView, idpOrigin: string): ConsoleP
       // `no-referrer` would make the browser send `Origin: null` with the sign-out form.
       'referrer-policy': 'same-origin',
     },
-    // The style is put in as it is: its hash is over these very characters.
-    body: [
-      html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="icon" href="data:,">
-<title>Console – Sallyport</title>
-<style>`,
-      STYLE,
-      html`</style>
-<script src="/console.js" defer></script>
-</head>
-<body>
-<header><strong>Sallyport console</strong>
+    body: renderDocument({
+      title: 'Console – Sallyport',
+      style: STYLE,
+      head: html`<script src="/console.js" defer></script>\n`,
+      body: html`<header><strong>Sallyport console</strong>
 <nav aria-label="Account"><a href="${PATHS.account}">Account</a><form method="post" action="${PATHS.logout}"><button type="submit">Sign out</button></form></nav></header>
 <div id="banner" role="alert"><p id="ended" hidden><span>Your session has ended. What you typed is still here.</span>
 <button class="again" type="button">Sign in again</button></p>
@@ -118,10 +107,7 @@ export function buildConsolePage(view: ConsoleView, idpOrigin: string): ConsoleP
 <section><label for="note">Note</label>
 <textarea id="note" rows="4" aria-describedby="note-hint"></textarea>
 <p class="dim" id="note-hint">It is kept nowhere but in this page, and stays when your session ends and you sign in again.</p></section>
-</main>
-</body>
-</html>
-`,
-    ].join(''),
+</main>`,
+    }),
   };
 }

@@ -6,7 +6,7 @@
 
 import { createHash } from 'node:crypto';
 import type { OutgoingHttpHeaders } from 'node:http';
-import { escapeHtml } from '@sallyport/protocol';
+import { html, renderDocument } from '@sallyport/protocol';
 import type { TokenRefusal } from '../grant.ts';
 
 /** A page with its headers. */
@@ -92,28 +92,10 @@ function page(
 ): CallbackPage {
   const lines = paragraphs
     .filter((paragraph) => paragraph !== '')
-    .map((paragraph) => `<p>${escapeHtml(paragraph)}</p>`);
-  if (reason !== undefined)
-    lines.push(`<p class="dim">Reason <code>${escapeHtml(reason)}</code></p>`);
-  return {
-    status,
-    headers: HEADERS,
-    body: `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="icon" href="data:,">
-<title>${escapeHtml(title)}</title>
-<style>${STYLE}</style>
-</head>
-<body>
-<main>
-<h1>${escapeHtml(title)}</h1>
-${lines.join('\n')}
-</main>
-</body>
-</html>
-`,
-  };
+    .map((paragraph) => html`<p>${paragraph}</p>\n`);
+  if (reason !== undefined) lines.push(html`<p class="dim">Reason <code>${reason}</code></p>\n`);
+  const body = html`<main>
+<h1>${title}</h1>
+${lines}</main>`;
+  return { status, headers: HEADERS, body: renderDocument({ title, style: STYLE, body }) };
 }

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { html } from './html.ts';
+import { html } from '@sallyport/protocol';
 import { ALERT_ID, type ProtectedForm, renderPage } from './page.ts';
 
 /** Renders the page that asks for the code shown on the device. */

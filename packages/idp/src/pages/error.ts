@@ -4,7 +4,7 @@
  * @module
  */
 
-import { html } from './html.ts';
+import { html } from '@sallyport/protocol';
 import { renderPage } from './page.ts';
 
 /** What the error page tells. */

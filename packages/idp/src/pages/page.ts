@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type Html, html } from './html.ts';
+import { type Html, html, renderDocument } from '@sallyport/protocol';
 import { STYLE } from './style.ts';
 
 /** A page without its frame. */
@@ -33,26 +33,15 @@ export const ALERT_ID = 'problem';
  * @returns The document as text; to be sent as `text/html; charset=utf-8`.
  */
 export function renderPage({ title, alert, content }: PageContent): string {
-  const head = html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="icon" href="data:,">
-<title>${alert === undefined ? '' : 'Problem: '}${title} · Sallyport development IdP</title>
-<style>`;
-  const rest = html`</style>
-</head>
-<body>
-<main>
+  const body = html`<main>
 <header>Sallyport<span>Development identity provider</span></header>
 <h1>${title}</h1>
 ${alert === undefined ? undefined : html`<p class="alert" id="${ALERT_ID}" role="alert">${alert}</p>`}
 ${content}
-</main>
-</body>
-</html>
-`;
-  // The style sheet is joined after escaping: the policy's hash is over these very characters.
-  return head.markup + STYLE + rest.markup;
+</main>`;
+  return renderDocument({
+    title: `${alert === undefined ? '' : 'Problem: '}${title} · Sallyport development IdP`,
+    style: STYLE,
+    body,
+  });
 }

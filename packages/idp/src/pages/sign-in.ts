@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type Html, html } from './html.ts';
+import { type Html, html } from '@sallyport/protocol';
 import { ALERT_ID, renderPage } from './page.ts';
 
 /** What the sign-in page shows. */

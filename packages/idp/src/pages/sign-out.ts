@@ -4,7 +4,7 @@
  * @module
  */
 
-import { html } from './html.ts';
+import { html } from '@sallyport/protocol';
 import { type ProtectedForm, renderPage } from './page.ts';
 
 /** Renders the question that is asked when a request does not prove who wants to sign out. */

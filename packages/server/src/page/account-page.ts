@@ -4,9 +4,8 @@
  * @module
  */
 
-import { PATHS, withoutUnprintable } from '@sallyport/protocol';
+import { type Html, html, PATHS, withoutUnprintable } from '@sallyport/protocol';
 import { nameBrowser } from './browser-name.ts';
-import { type Html, html } from './html.ts';
 import { relativePhrase, writeMoment } from './moment.ts';
 import { buildPage, type Page } from './page.ts';
 import { signOutTargets } from './sign-out-pages.ts';

@@ -4,8 +4,7 @@
  * @module
  */
 
-import { withoutUnprintable } from '@sallyport/protocol';
-import { type Html, html } from './html.ts';
+import { type Html, html, withoutUnprintable } from '@sallyport/protocol';
 import { buildPage, type Page } from './page.ts';
 
 /** What kept the person out. Stable: shown on the page, in the log and as a metric label. */

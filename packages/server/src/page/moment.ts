@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type Html, html } from './html.ts';
+import { type Html, html } from '@sallyport/protocol';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { html } from './html.ts';
+import { html } from '@sallyport/protocol';
 import { buildPage, type Page } from './page.ts';
 
 /** Seconds until the browser asks again. */

@@ -5,8 +5,7 @@
  */
 
 import { createHash } from 'node:crypto';
-import type { HeaderPair } from '@sallyport/protocol';
-import { type Html, html } from './html.ts';
+import { type HeaderPair, type Html, html, renderDocument } from '@sallyport/protocol';
 
 /** A page ready to send. */
 export interface Page {
@@ -84,24 +83,10 @@ export function buildPage(title: string, content: Html, options: PageOptions = {
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ].join('; ');
-  // Style and script are put in after escaping: their hashes are over these very characters.
-  const body = html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="icon" href="data:,">
-<title>${title}</title>
-<style>`;
-  const rest = html`</style>
-</head>
-<body>
-${isWide ? html`<main class="wide">` : html`<main>`}
+  const body = html`${isWide ? html`<main class="wide">` : html`<main>`}
 <h1>${title}</h1>
 ${content}
-</main>
-`;
-  const end = `${script === undefined ? '' : `<script>${script}</script>\n`}</body>\n</html>\n`;
+</main>`;
   return {
     headers: [
       ['content-type', 'text/html; charset=utf-8'],
@@ -112,7 +97,7 @@ ${content}
       ['cache-control', 'no-store'],
       ['x-accel-expires', '0'],
     ],
-    body: body.toString() + STYLE + rest.toString() + end,
+    body: renderDocument({ title, style: STYLE, body, script }),
   };
 }
 

@@ -4,8 +4,7 @@
  * @module
  */
 
-import { PATHS, withoutUnprintable } from '@sallyport/protocol';
-import { html } from './html.ts';
+import { html, PATHS, withoutUnprintable } from '@sallyport/protocol';
 import { buildPage, type Page } from './page.ts';
 
 /** Who signed in. */
