@@ -30,7 +30,7 @@ export { parseYaml, type YamlFile } from './file/parse-yaml.ts';
 export { WORKERS_MAX } from './kinds/worker-count.ts';
 export { type LoadedConfig, loadConfig } from './load-config.ts';
 export type { MetricsConfig } from './metrics-config.ts';
-export { isLoopbackHost, mayConnect } from './plain-http.ts';
+export { mayConnect } from './plain-http.ts';
 export {
   type ConfigProblem,
   describeFound,

@@ -4,17 +4,7 @@
  * @module
  */
 
-/** Hosts on which plain http stays on the machine. */
-const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
-
-/**
- * Whether a host is this machine: `localhost`, `127.0.0.1` or `[::1]`.
- *
- * @param host - A URL's `hostname`.
- */
-export function isLoopbackHost(host: string): boolean {
-  return LOOPBACK_HOSTS.has(host);
-}
+import { isLoopbackHost } from '@sallyport/protocol';
 
 /**
  * Decides whether a URL may be connected to: https anywhere; http on the loopback, and at an origin

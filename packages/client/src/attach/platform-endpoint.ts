@@ -4,7 +4,7 @@
  * @module
  */
 
-import { SallyportError } from '@sallyport/protocol';
+import { isOnThisMachine, SallyportError } from '@sallyport/protocol';
 import type { TokenSource } from '../token-source.ts';
 
 /** What every attachment needs. */
@@ -34,21 +34,12 @@ export function parsePlatformEndpoint({
 }: Pick<Attachment, 'endpoint' | 'dangerouslyAllowPlainHttp'>): URL {
   const url = URL.parse(endpoint);
   const isSecure = url?.protocol === 'https:';
-  const isPlain = url?.protocol === 'http:' && (dangerouslyAllowPlainHttp || isLoopback(url));
+  const isPlain =
+    url?.protocol === 'http:' && (dangerouslyAllowPlainHttp || isOnThisMachine(url.hostname));
   if (url === null || !(isSecure || isPlain) || url.username !== '' || url.password !== '')
     throw new SallyportError('SP_CONFIG_INVALID', {
       component: 'client',
       detail: 'the platform endpoint for tokens is https://HOST[:PORT], or http on the loopback',
     });
   return url;
-}
-
-/** Names and addresses that never leave the machine (RFC 6761 section 6.3, RFC 5735, RFC 4291). */
-function isLoopback({ hostname }: URL): boolean {
-  return (
-    hostname === 'localhost' ||
-    hostname.endsWith('.localhost') ||
-    /^127(?:\.\d{1,3}){3}$/.test(hostname) ||
-    hostname === '[::1]'
-  );
 }

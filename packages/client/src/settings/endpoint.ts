@@ -4,8 +4,7 @@
  * @module
  */
 
-import { isLoopbackHost } from '@sallyport/config';
-import { accept, type Result, refuse } from '@sallyport/protocol';
+import { accept, isLoopbackHost, type Result, refuse } from '@sallyport/protocol';
 
 /** The platform's address. */
 export interface PlatformEndpoint {

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { accept, type Result } from '@sallyport/protocol';
-import { isLoopbackHost, mayConnect } from '../plain-http.ts';
+import { accept, isLoopbackHost, type Result } from '@sallyport/protocol';
+import { mayConnect } from '../plain-http.ts';
 import { type Kind, type ValueProblem, wrong } from './kind.ts';
 import { textKind } from './text.ts';
 

@@ -5,7 +5,7 @@
  */
 
 import { BlockList, isIP } from 'node:net';
-import { isLoopbackHost } from '@sallyport/config';
+import { isLoopbackHost } from '@sallyport/protocol';
 
 /** What is wrong with an address; for the log. */
 export type EndpointProblem = 'malformed' | 'not_https' | 'internal';
