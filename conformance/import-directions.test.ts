@@ -1,73 +1,123 @@
-import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { temporaryFolder } from './wire/process.ts';
 
 const ROOT = new URL('..', import.meta.url).pathname;
 
-/** Lints one planted file, at its path, under the project's own rules. */
-function lint(path: string, line: string): string {
+/** A folder, and what a file in it imports. */
+type Row = readonly [folder: string, from: string];
+
+const BREACHES: readonly Row[] = [
+  ['packages/protocol/src', 'node:fs'],
+  ['packages/protocol/src', '@sallyport/server'],
+  ['packages/protocol/src', '@sallyport/server/doors/hono'],
+  ['packages/config/src', '@sallyport/server'],
+  ['packages/config/src', '@sallyport/server/doors/hono'],
+  ['packages/client/src', '@sallyport/server/verdict'],
+  ['packages/client/src', '@sallyport/server/doors/hono'],
+  ['packages/server/src', '@sallyport/gateway'],
+  ['packages/server/src', '@sallyport/idp'],
+  ['packages/server/src/verdict', 'hono'],
+  ['packages/server/src/verdict', 'openid-client'],
+  ['packages/server/src/verdict', '../sign-in/login.ts'],
+  ['packages/gateway/src', '@sallyport/idp'],
+  ['packages/gateway/src', '@sallyport/config'],
+  ['packages/gateway/src', '@sallyport/client'],
+  ['packages/gateway/src', '@sallyport/client/store'],
+  ['packages/idp/src', '@sallyport/server'],
+  ['packages/idp/src', '@sallyport/server/doors/hono'],
+  ['packages/idp/src', '@sallyport/client'],
+  ['packages/idp/src', 'sallyport'],
+  ['packages/recipes/src', '@sallyport/server/listener'],
+  ['packages/recipes/src', '@sallyport/server/doors/hono'],
+  ['packages/recipes/src', '@sallyport/gateway'],
+  ['packages/recipes/src', 'sallyport'],
+  ['packages/server/src', '@sallyport/recipes'],
+  ['packages/client/src', '@sallyport/recipes'],
+  ['packages/gateway/src', '@sallyport/recipes'],
+  ['packages/idp/src', '@sallyport/recipes/nginx'],
+  ['conformance', '@sallyport/protocol'],
+  ['conformance', '@sallyport/server/doors/hono'],
+  ['conformance', '../packages/server/src/index.ts'],
+];
+
+const DIRECTED: readonly Row[] = [
+  ['packages/config/src', '@sallyport/protocol'],
+  ['packages/client/src', '@sallyport/config'],
+  ['packages/server/src', '@sallyport/config'],
+  ['packages/server/src/sign-in', 'openid-client'],
+  ['packages/gateway/src', '@sallyport/server/verdict'],
+  ['packages/cli/src', '@sallyport/gateway'],
+  ['packages/cli/src', '@sallyport/recipes'],
+  ['packages/recipes/src', '@sallyport/protocol'],
+  ['packages/recipes/src', '@sallyport/config/files'],
+  ['packages/testing/src/server', 'vitest'],
+  ['packages/testing/src/server', '../../../server/src/index.ts'],
+];
+
+const FOR_TESTS = readdirSync(join(ROOT, 'packages'))
+  .filter((name) => name !== 'testing')
+  .flatMap((name): readonly Row[] => [
+    [`packages/${name}/src`, '@sallyport/testing/time/clock'],
+    [`packages/${name}/src/verdict`, '../../../testing/src/time/clock.ts'],
+    [`packages/${name}/src`, 'vitest'],
+    [`packages/${name}/src`, 'fast-check'],
+  ]);
+
+/** Names the planted file in what the linter prints. */
+function nameOf([folder, from]: Row, ending: string): string {
+  return `${folder}/${from.replaceAll(/\W/g, '_')}${ending}`;
+}
+
+/** What the linter says of all planted files, under the project's own rules. */
+let report: string;
+
+beforeAll(() => {
   const folder = temporaryFolder();
-  folders.push(folder);
-  copyFileSync(join(ROOT, '.oxlintrc.json'), join(folder.path, '.oxlintrc.json'));
-  mkdirSync(dirname(join(folder.path, path)), { recursive: true });
-  writeFileSync(join(folder.path, path), `${line}\nexport const used: unknown = planted;\n`);
+  const plant = (row: Row, ending: string): void => {
+    mkdirSync(join(folder.path, row[0]), { recursive: true });
+    const line = `import { planted } from '${row[1]}';\nexport const used: unknown = planted;\n`;
+    writeFileSync(join(folder.path, nameOf(row, ending)), line);
+  };
   try {
-    return execFileSync(join(ROOT, 'node_modules/.bin/oxlint'), ['-f', 'unix'], {
+    copyFileSync(join(ROOT, '.oxlintrc.json'), join(folder.path, '.oxlintrc.json'));
+    for (const row of [...BREACHES, ...DIRECTED, ...FOR_TESTS]) plant(row, '.ts');
+    for (const row of FOR_TESTS) plant(row, '.test.ts');
+    report = spawnSync(join(ROOT, 'node_modules/.bin/oxlint'), ['-f', 'unix'], {
       cwd: folder.path,
       encoding: 'utf8',
-    });
-  } catch (error) {
-    return String((error as { stdout: unknown }).stdout);
+    }).stdout;
+  } finally {
+    folder.remove();
   }
-}
-const folders: { remove(): void }[] = [];
-afterAll(() => {
-  for (const folder of folders) folder.remove();
 });
 
+/** Whether the linter refuses the import of a planted file. */
+function isRefused(row: Row, ending = '.ts'): boolean {
+  const name = `${nameOf(row, ending)}:`;
+  return report
+    .split('\n')
+    .some((line) => line.includes(name) && line.includes('no-restricted-imports'));
+}
+
 describe('Imports point to an earlier package only', () => {
-  it.each([
-    ['packages/protocol/src/planted.ts', "import { planted } from 'node:fs';"],
-    ['packages/protocol/src/planted.ts', "import { planted } from '@sallyport/server';"],
-    ['packages/config/src/planted.ts', "import { planted } from '@sallyport/server';"],
-    ['packages/client/src/planted.ts', "import { planted } from '@sallyport/server/verdict';"],
-    ['packages/server/src/planted.ts', "import { planted } from '@sallyport/gateway';"],
-    ['packages/server/src/planted.ts', "import { planted } from '@sallyport/idp';"],
-    ['packages/server/src/verdict/planted.ts', "import { planted } from 'hono';"],
-    ['packages/server/src/verdict/planted.ts', "import { planted } from 'openid-client';"],
-    ['packages/server/src/verdict/planted.ts', "import { planted } from '../sign-in/login.ts';"],
-    ['packages/gateway/src/planted.ts', "import { planted } from '@sallyport/idp';"],
-    ['packages/gateway/src/planted.ts', "import { planted } from '@sallyport/config';"],
-    ['packages/gateway/src/planted.ts', "import { planted } from '@sallyport/client';"],
-    ['packages/idp/src/planted.ts', "import { planted } from '@sallyport/server';"],
-    ['packages/idp/src/planted.ts', "import { planted } from '@sallyport/client';"],
-    ['packages/idp/src/planted.ts', "import { planted } from 'sallyport';"],
-    ['packages/recipes/src/planted.ts', "import { planted } from '@sallyport/server/listener';"],
-    ['packages/recipes/src/planted.ts', "import { planted } from '@sallyport/gateway';"],
-    ['packages/recipes/src/planted.ts', "import { planted } from 'sallyport';"],
-    ['packages/server/src/planted.ts', "import { planted } from '@sallyport/recipes';"],
-    ['packages/client/src/planted.ts', "import { planted } from '@sallyport/recipes';"],
-    ['packages/gateway/src/planted.ts', "import { planted } from '@sallyport/recipes';"],
-    ['packages/idp/src/planted.ts', "import { planted } from '@sallyport/recipes/nginx';"],
-    ['conformance/planted.ts', "import { planted } from '@sallyport/protocol';"],
-    ['conformance/planted.ts', "import { planted } from '../packages/server/src/index.ts';"],
-  ])('a breach planted in %s (%s) fails the lint', (path, line) => {
-    expect(lint(path, line)).toContain('no-restricted-imports');
+  it.each(BREACHES)('a breach planted in %s (%s) fails the lint', (...row) => {
+    expect(isRefused(row)).toBe(true);
   });
 
-  it.each([
-    ['packages/config/src/planted.ts', "import { planted } from '@sallyport/protocol';"],
-    ['packages/client/src/planted.ts', "import { planted } from '@sallyport/config';"],
-    ['packages/server/src/planted.ts', "import { planted } from '@sallyport/config';"],
-    ['packages/server/src/sign-in/planted.ts', "import { planted } from 'openid-client';"],
-    ['packages/gateway/src/planted.ts', "import { planted } from '@sallyport/server/verdict';"],
-    ['packages/cli/src/planted.ts', "import { planted } from '@sallyport/gateway';"],
-    ['packages/cli/src/planted.ts', "import { planted } from '@sallyport/recipes';"],
-    ['packages/recipes/src/planted.ts', "import { planted } from '@sallyport/protocol';"],
-    ['packages/recipes/src/planted.ts', "import { planted } from '@sallyport/config/files';"],
-  ])('an import in the right direction in %s (%s) does not', (path, line) => {
-    expect(lint(path, line)).not.toContain('no-restricted-imports');
+  it.each(DIRECTED)('an import in the right direction in %s (%s) does not', (...row) => {
+    expect(isRefused(row)).toBe(false);
+  });
+});
+
+describe('What is for tests is never published', () => {
+  it.each(FOR_TESTS)('a published file in %s that imports %s fails the lint', (...row) => {
+    expect(isRefused(row)).toBe(true);
+  });
+
+  it.each(FOR_TESTS)('a test in %s that imports %s does not', (...row) => {
+    expect(isRefused(row, '.test.ts')).toBe(false);
   });
 });

@@ -9,13 +9,16 @@ import { holdsTest, switchesTestsOff } from './test-title.ts';
 const ROOT = new URL('../', import.meta.url);
 const read = (file: string) => readFileSync(new URL(file, ROOT), 'utf8');
 /** Contract suites stand in files of their own, which test files and one another import. */
-const CONTRACT = /from '(\.[^']*-contract\.ts)'/g;
+const CONTRACT =
+  /from '(?:(\.[^']*-contract\.ts)|@sallyport\/testing\/(store-contracts\/[^']*-contract))'/g;
 
 /** The texts in which a test file's titles may stand: its own, and those of the contracts it runs. */
 function textsOf(file: string): readonly string[] {
   const text = read(file);
   const folder = file.slice(0, file.lastIndexOf('/') + 1);
-  const contracts = [...text.matchAll(CONTRACT)].map(([, path = '']) => join(folder, path));
+  const contracts = [...text.matchAll(CONTRACT)].map(([, path = '', shared]) =>
+    shared === undefined ? join(folder, path) : `packages/testing/src/${shared}.ts`,
+  );
   return [text, ...contracts.flatMap(textsOf)];
 }
 const LEAST_MUTANTS = 150;
@@ -40,7 +43,8 @@ describe('the table of security mutants', () => {
 
   it('changes product code only, never a test', () => {
     const others = mutants.filter(
-      ({ file }) => !/^packages\/[a-z-]+\/src\//.test(file) || /\.test\.ts$|\/testing\//.test(file),
+      ({ file }) =>
+        !/^packages\/[a-z-]+\/src\//.test(file) || /\.test\.ts$|\/testing\/src\//.test(file),
     );
     expect(others.map(({ id }) => id)).toEqual([]);
   });

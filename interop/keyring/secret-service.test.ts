@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createTokens, KEY } from '@sallyport/testing/client/tokens';
+import { testTokenStore } from '@sallyport/testing/store-contracts/token-store-contract';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Keyring } from '../../packages/client/src/store/keyring.ts';
 import { createKeyringTokenStore } from '../../packages/client/src/store/keyring-token-store.ts';
 import { createOsKeyring } from '../../packages/client/src/store/os-keyring.ts';
 import { selectTokenStore } from '../../packages/client/src/store/select-token-store.ts';
-import { testTokenStore } from '../../packages/client/src/store/token-store-contract.ts';
-import { createTokens, KEY } from '../../packages/client/src/testing/tokens.ts';
 import { findPart, requirePart } from '../parts.ts';
 import { type SecretService, startSecretService } from './secret-service.ts';
 

@@ -5,6 +5,10 @@
  */
 
 import { setTimeout as pause } from 'node:timers/promises';
+import {
+  createStoredSession,
+  UNAVAILABLE,
+} from '@sallyport/testing/store-contracts/session-store-contract';
 import { expect, onTestFinished } from 'vitest';
 import type { LogFields } from '../../packages/server/src/log/log.ts';
 import {
@@ -17,10 +21,6 @@ import type {
   SessionStore,
   StoredSession,
 } from '../../packages/server/src/session/session-store.ts';
-import {
-  createStoredSession,
-  UNAVAILABLE,
-} from '../../packages/server/src/session/session-store-contract.ts';
 import { createSettings } from './redis-deployment.ts';
 
 const HOST = '127.0.0.1';

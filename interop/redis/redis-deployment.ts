@@ -6,14 +6,14 @@
  */
 
 import { setTimeout as pause } from 'node:timers/promises';
+import type { StoreUnderTest } from '@sallyport/testing/store-contracts/session-store-contract';
+import type { Clock } from '@sallyport/testing/time/clock';
 import type { RedisSessionStoreOptions } from '../../packages/server/src/session/redis/redis-session-store.ts';
 import { openRedisSessionStore } from '../../packages/server/src/session/redis/redis-session-store.ts';
 import type {
   RevocationsSeen,
   SessionStore,
 } from '../../packages/server/src/session/session-store.ts';
-import type { StoreUnderTest } from '../../packages/server/src/session/session-store-contract.ts';
-import type { Clock } from '../../packages/server/src/testing/clock.ts';
 
 /** What a deployment's stores are opened with, but for what the suites bring. */
 export type DeploymentSettings = Pick<RedisSessionStoreOptions, 'topology'> &

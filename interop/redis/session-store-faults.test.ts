@@ -1,5 +1,5 @@
+import { UNAVAILABLE } from '@sallyport/testing/store-contracts/session-store-contract';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { UNAVAILABLE } from '../../packages/server/src/session/session-store-contract.ts';
 import {
   ANSWERED_MS,
   createSession,

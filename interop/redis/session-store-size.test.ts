@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { createStoredSession } from '@sallyport/testing/store-contracts/session-store-contract';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createStoredSession } from '../../packages/server/src/session/session-store-contract.ts';
 import { open } from './opened-store.ts';
 import { REDIS } from './redis-process.ts';
 import { startRedis } from './redis-server.ts';

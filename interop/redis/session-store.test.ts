@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   createStoredSession,
   testSessionStore,
-} from '../../packages/server/src/session/session-store-contract.ts';
-import { testSessionStoreRenewal } from '../../packages/server/src/session/session-store-renewal-contract.ts';
-import { Clock, NOON } from '../../packages/server/src/testing/clock.ts';
+} from '@sallyport/testing/store-contracts/session-store-contract';
+import { testSessionStoreRenewal } from '@sallyport/testing/store-contracts/session-store-renewal-contract';
+import { Clock, NOON } from '@sallyport/testing/time/clock';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OPENSSL } from './certificates.ts';
 import { REDIS_CLI, type RedisCluster, startRedisCluster } from './cluster.ts';
 import { createDeployment, type DeploymentSettings, SEEN_WITHIN_MS } from './redis-deployment.ts';

@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { createStoredSession } from '@sallyport/testing/store-contracts/session-store-contract';
+import { Clock, NOON } from '@sallyport/testing/time/clock';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openRedisSessionStore } from '../../packages/server/src/session/redis/redis-session-store.ts';
 import type {
@@ -6,8 +8,6 @@ import type {
   SessionStore,
   StoredSession,
 } from '../../packages/server/src/session/session-store.ts';
-import { createStoredSession } from '../../packages/server/src/session/session-store-contract.ts';
-import { Clock, NOON } from '../../packages/server/src/testing/clock.ts';
 import type { Reply } from './raw-client.ts';
 import { createSettings } from './redis-deployment.ts';
 import { REDIS } from './redis-process.ts';

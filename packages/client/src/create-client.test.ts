@@ -1,17 +1,22 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import {
+  createTestPorts,
+  metadataOf,
+  START,
+  type TestPorts,
+} from '@sallyport/testing/client/ports';
+import {
+  findFreePort,
+  type ScriptedServer,
+  startScriptedServer,
+} from '@sallyport/testing/idp/scripted-server';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ClientPorts, createClient } from './create-client.ts';
 import type { PlatformMetadata } from './platform-metadata.ts';
 import type { ClientSettings } from './settings/client-settings.ts';
 import { loadClientSettings } from './settings/load-client-settings.ts';
-import { createTestPorts, metadataOf, START, type TestPorts } from './testing/ports.ts';
-import {
-  findFreePort,
-  type ScriptedServer,
-  startScriptedServer,
-} from './testing/scripted-server.ts';
 
 const SERVICE = '/flyteidl2.auth.AuthMetadataService';
 const tokens = (accessToken: string) => ({

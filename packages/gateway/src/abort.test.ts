@@ -2,13 +2,17 @@ import { once } from 'node:events';
 import { type IncomingMessage, type RequestListener, request as requestHttp } from 'node:http';
 import type { ServerHttp2Stream } from 'node:http2';
 import { constants } from 'node:http2';
+import {
+  killConnections,
+  startBackend,
+  startGrpcBackend,
+} from '@sallyport/testing/gateway/backends';
+import { collect, dialHttp2, grpcCall } from '@sallyport/testing/gateway/http2-client';
+import { startGateway } from '@sallyport/testing/gateway/running-gateway';
+import { signal } from '@sallyport/testing/time/signal';
+import { dial } from '@sallyport/testing/wire/wire-client';
 import { describe, expect, it } from 'vitest';
 import { resetStream } from './reset-stream.ts';
-import { killConnections, startBackend, startGrpcBackend } from './testing/backends.ts';
-import { collect, dialHttp2, grpcCall } from './testing/http2-client.ts';
-import { startGateway } from './testing/running-gateway.ts';
-import { signal } from './testing/signal.ts';
-import { dial } from './testing/wire-client.ts';
 
 /** A backend that tells when its caller has broken off, having answered so far or not. */
 async function startWatched(respond: RequestListener) {

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { startGateway } from '@sallyport/testing/gateway/running-gateway';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { startGateway } from './testing/running-gateway.ts';
 
 /** A gateway without a verdict, in front of a backend that has none of our endpoints. */
 async function startWithoutUseAuth() {

@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import type { RequestListener, ServerResponse } from 'node:http';
 import { Agent, request as requestHttp } from 'node:http';
 import { connect as connectTls } from 'node:tls';
+import { echo, startBackend } from '@sallyport/testing/gateway/backends';
+import { collect, dialHttp2, request2 } from '@sallyport/testing/gateway/http2-client';
+import { startGateway } from '@sallyport/testing/gateway/running-gateway';
+import { signal } from '@sallyport/testing/time/signal';
+import { makeCertificate } from '@sallyport/testing/wire/certificate';
+import { dial, drainSocket, talk } from '@sallyport/testing/wire/wire-client';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { echo, startBackend } from './testing/backends.ts';
-import { makeCertificate } from './testing/certificate.ts';
-import { collect, dialHttp2, request2 } from './testing/http2-client.ts';
-import { startGateway } from './testing/running-gateway.ts';
-import { signal } from './testing/signal.ts';
-import { dial, drainSocket, talk } from './testing/wire-client.ts';
 
 const tls = makeCertificate();
 /** Longer than a test may take: whatever ends before has not waited for it. */

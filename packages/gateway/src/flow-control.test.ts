@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { type ClientHttp2Session, connect, type OutgoingHttpHeaders } from 'node:http2';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { startBackend, startGrpcBackend } from './testing/backends.ts';
-import { collect, dialHttp2, grpcCall } from './testing/http2-client.ts';
+import { startBackend, startGrpcBackend } from '@sallyport/testing/gateway/backends';
+import { collect, dialHttp2, grpcCall } from '@sallyport/testing/gateway/http2-client';
+import { ADMITTED, startGateway } from '@sallyport/testing/gateway/running-gateway';
+import { signal } from '@sallyport/testing/time/signal';
 import {
   beginStream,
   cancelStream,
@@ -12,10 +13,9 @@ import {
   openConnection,
   openStream,
   openWindow,
-} from './testing/http2-frames.ts';
-import { ADMITTED, startGateway } from './testing/running-gateway.ts';
-import { signal } from './testing/signal.ts';
-import { dial, drainSocket } from './testing/wire-client.ts';
+} from '@sallyport/testing/wire/http2-frames';
+import { dial, drainSocket } from '@sallyport/testing/wire/wire-client';
+import { describe, expect, it, onTestFinished } from 'vitest';
 
 const STALL_MS = 150;
 const TIMEOUTS = { clientStallMs: STALL_MS, firstBytesMs: 30, lingerMs: 50 };

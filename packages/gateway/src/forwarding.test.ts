@@ -2,8 +2,6 @@ import { once } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
-import { describe, expect, it } from 'vitest';
-import type { AskAnswer } from './admission.ts';
 import {
   type Echo,
   echo,
@@ -11,11 +9,18 @@ import {
   listenForTest,
   startBackend,
   startGrpcBackend,
-} from './testing/backends.ts';
-import { collect, dialHttp2, grpcCall, request2 } from './testing/http2-client.ts';
-import { ADMITTED, startGateway, TEST_ROUTES, testAnswer } from './testing/running-gateway.ts';
-import { signal } from './testing/signal.ts';
-import { dial, talk } from './testing/wire-client.ts';
+} from '@sallyport/testing/gateway/backends';
+import { collect, dialHttp2, grpcCall, request2 } from '@sallyport/testing/gateway/http2-client';
+import {
+  ADMITTED,
+  startGateway,
+  TEST_ROUTES,
+  testAnswer,
+} from '@sallyport/testing/gateway/running-gateway';
+import { signal } from '@sallyport/testing/time/signal';
+import { dial, talk } from '@sallyport/testing/wire/wire-client';
+import { describe, expect, it } from 'vitest';
+import type { AskAnswer } from './admission.ts';
 
 const CLOSE = 'host: a\r\nconnection: close\r\n';
 const GOOD = 'core-authorization: Bearer good\r\n';

@@ -13,11 +13,11 @@ import {
   status,
 } from '@grpc/grpc-js';
 import { ROUTE_GROUPS } from '@sallyport/protocol';
+import { startRpcBackend } from '@sallyport/testing/gateway/echo-service';
+import { startGateway, testAnswer } from '@sallyport/testing/gateway/running-gateway';
+import { signal } from '@sallyport/testing/time/signal';
+import { makeCertificate } from '@sallyport/testing/wire/certificate';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { makeCertificate } from './testing/certificate.ts';
-import { startRpcBackend } from './testing/echo-service.ts';
-import { startGateway, testAnswer } from './testing/running-gateway.ts';
-import { signal } from './testing/signal.ts';
 
 /** The four kinds of call, as this client calls them. */
 interface EchoClient {

@@ -1,11 +1,11 @@
 import type { ServerHttp2Stream } from 'node:http2';
 import { ROUTE_GROUPS } from '@sallyport/protocol';
+import { echo, startBackend, startGrpcBackend } from '@sallyport/testing/gateway/backends';
+import { collect, dialHttp2, grpcCall, request2 } from '@sallyport/testing/gateway/http2-client';
+import { ADMITTED, startGateway, testAnswer } from '@sallyport/testing/gateway/running-gateway';
+import { signal } from '@sallyport/testing/time/signal';
+import { talk } from '@sallyport/testing/wire/wire-client';
 import { describe, expect, it } from 'vitest';
-import { echo, startBackend, startGrpcBackend } from './testing/backends.ts';
-import { collect, dialHttp2, grpcCall, request2 } from './testing/http2-client.ts';
-import { ADMITTED, startGateway, testAnswer } from './testing/running-gateway.ts';
-import { signal } from './testing/signal.ts';
-import { talk } from './testing/wire-client.ts';
 
 /** A gRPC message of the bytes given. */
 function frame(text: string): Buffer {

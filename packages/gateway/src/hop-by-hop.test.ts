@@ -1,17 +1,17 @@
 import { request as requestHttp } from 'node:http';
 import { canonicalHeaderName, HOP_BY_HOP_HEADERS } from '@sallyport/protocol';
-import { describe, expect, it } from 'vitest';
 import {
   type Echo,
   echo,
   headerValues,
   startBackend,
   startGrpcBackend,
-} from './testing/backends.ts';
-import { collect, dialHttp2, grpcCall, request2 } from './testing/http2-client.ts';
-import { ADMITTED, startGateway } from './testing/running-gateway.ts';
-import { signal } from './testing/signal.ts';
-import { talk } from './testing/wire-client.ts';
+} from '@sallyport/testing/gateway/backends';
+import { collect, dialHttp2, grpcCall, request2 } from '@sallyport/testing/gateway/http2-client';
+import { ADMITTED, startGateway } from '@sallyport/testing/gateway/running-gateway';
+import { signal } from '@sallyport/testing/time/signal';
+import { talk } from '@sallyport/testing/wire/wire-client';
+import { describe, expect, it } from 'vitest';
 
 /** What the gateway itself says to a backend about the connection between the two. */
 const OWN_HTTP: readonly string[] = ['connection', 'transfer-encoding'];

@@ -1,9 +1,9 @@
+import { echo, startBackend } from '@sallyport/testing/gateway/backends';
+import { startGateway } from '@sallyport/testing/gateway/running-gateway';
+import { signal } from '@sallyport/testing/time/signal';
+import { dial, drainSocket, talk } from '@sallyport/testing/wire/wire-client';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { echo, startBackend } from './testing/backends.ts';
-import { startGateway } from './testing/running-gateway.ts';
-import { signal } from './testing/signal.ts';
-import { dial, drainSocket, talk } from './testing/wire-client.ts';
 
 const GOOD = 'core-authorization: Bearer good\r\n';
 const HOST = 'host: flows.example.org\r\n';

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { connect as connectHttp2 } from 'node:http2';
 import { Duplex } from 'node:stream';
+import { echo, startBackend, startGrpcBackend } from '@sallyport/testing/gateway/backends';
+import { collect, grpcCall } from '@sallyport/testing/gateway/http2-client';
+import { startGateway } from '@sallyport/testing/gateway/running-gateway';
+import { dial, drainSocket, talk } from '@sallyport/testing/wire/wire-client';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { echo, startBackend, startGrpcBackend } from './testing/backends.ts';
-import { collect, grpcCall } from './testing/http2-client.ts';
-import { startGateway } from './testing/running-gateway.ts';
-import { dial, drainSocket, talk } from './testing/wire-client.ts';
 
 describe('a connection that shows its protocol in pieces is served', () => {
   /** Writes a piece and resolves once it has left. */

@@ -10,10 +10,10 @@ import {
 } from '@connectrpc/connect-node';
 import { ROUTE_GROUPS } from '@sallyport/protocol';
 import { AuthMetadataService } from '@sallyport/protocol/protobuf';
+import { EchoService, startRpcBackend } from '@sallyport/testing/gateway/echo-service';
+import { ADMITTED, startGateway, testAnswer } from '@sallyport/testing/gateway/running-gateway';
+import { signal } from '@sallyport/testing/time/signal';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { EchoService, startRpcBackend } from './testing/echo-service.ts';
-import { ADMITTED, startGateway, testAnswer } from './testing/running-gateway.ts';
-import { signal } from './testing/signal.ts';
 
 const BYTES_MAX = 8 * 1024 * 1024;
 

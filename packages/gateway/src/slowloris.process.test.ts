@@ -1,12 +1,16 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
+import { echo, startBackend } from '@sallyport/testing/gateway/backends';
+import { dialHttp2, request2 } from '@sallyport/testing/gateway/http2-client';
+import {
+  ADMITTED,
+  startGateway,
+  type TestGateway,
+} from '@sallyport/testing/gateway/running-gateway';
+import { makeCertificate } from '@sallyport/testing/wire/certificate';
+import { dial, drainSocket } from '@sallyport/testing/wire/wire-client';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { echo, startBackend } from './testing/backends.ts';
-import { makeCertificate } from './testing/certificate.ts';
-import { dialHttp2, request2 } from './testing/http2-client.ts';
-import { ADMITTED, startGateway, type TestGateway } from './testing/running-gateway.ts';
-import { dial, drainSocket } from './testing/wire-client.ts';
 
 const tls = makeCertificate();
 const PREFACE = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n';

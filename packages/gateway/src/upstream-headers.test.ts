@@ -1,7 +1,7 @@
 import { canonicalHeaderName, type HeaderPair } from '@sallyport/protocol';
+import { POLICY } from '@sallyport/testing/gateway/running-gateway';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { POLICY } from './testing/running-gateway.ts';
 import { buildUpstreamHeaders } from './upstream-headers.ts';
 
 const IDENTITY: readonly HeaderPair[] = [['x-user-subject', 'ada']];

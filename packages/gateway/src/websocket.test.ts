@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { echo, listenForTest, startBackend } from '@sallyport/testing/gateway/backends';
+import { ADMITTED, PUBLIC_ORIGIN, startGateway } from '@sallyport/testing/gateway/running-gateway';
+import { signal } from '@sallyport/testing/time/signal';
+import { dial, drainSocket, talk } from '@sallyport/testing/wire/wire-client';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
-import { echo, listenForTest, startBackend } from './testing/backends.ts';
-import { ADMITTED, PUBLIC_ORIGIN, startGateway } from './testing/running-gateway.ts';
-import { signal } from './testing/signal.ts';
-import { dial, drainSocket, talk } from './testing/wire-client.ts';
 
 const UPGRADE =
   'host: a\r\nconnection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n';

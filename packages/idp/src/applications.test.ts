@@ -1,7 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { decodeJwt, decodeProtectedHeader } from 'jose';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createBrowser } from './testing/browser.ts';
+import { createBrowser } from '@sallyport/testing/idp/browser';
 import {
   authorizeUrl,
   CLIENT_IDS,
@@ -13,7 +11,9 @@ import {
   requestToken,
   signIn,
   startIdp,
-} from './testing/running-idp.ts';
+} from '@sallyport/testing/idp/running-idp';
+import { decodeJwt, decodeProtectedHeader } from 'jose';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 

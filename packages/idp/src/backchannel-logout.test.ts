@@ -1,7 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { createRemoteJWKSet, decodeJwt, jwtVerify } from 'jose';
-import { afterEach, describe, expect, it } from 'vitest';
-import { createBrowser, hiddenField } from './testing/browser.ts';
+import { createBrowser, hiddenField } from '@sallyport/testing/idp/browser';
 import {
   authorizeUrl,
   CLIENT_IDS,
@@ -12,7 +10,9 @@ import {
   requestToken,
   signIn,
   startIdp,
-} from './testing/running-idp.ts';
+} from '@sallyport/testing/idp/running-idp';
+import { createRemoteJWKSet, decodeJwt, jwtVerify } from 'jose';
+import { afterEach, describe, expect, it } from 'vitest';
 
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 const WEB = { client_id: CLIENT_IDS.web };

@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto';
-import { decodeJwt } from 'jose';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Browser, createBrowser, hiddenField } from './testing/browser.ts';
+import { type Browser, createBrowser, hiddenField } from '@sallyport/testing/idp/browser';
 import {
   authorizeUrl,
   CLIENT_IDS,
@@ -11,7 +9,9 @@ import {
   requestToken,
   signIn,
   startIdp,
-} from './testing/running-idp.ts';
+} from '@sallyport/testing/idp/running-idp';
+import { decodeJwt } from 'jose';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 let running: RunningIdp;
 

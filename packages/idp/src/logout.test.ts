@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Browser, createBrowser, hiddenField } from './testing/browser.ts';
+import { type Browser, createBrowser, hiddenField } from '@sallyport/testing/idp/browser';
 import {
   authorizeUrl,
   CLIENT_IDS,
@@ -10,7 +9,8 @@ import {
   requestToken,
   signIn,
   startIdp,
-} from './testing/running-idp.ts';
+} from '@sallyport/testing/idp/running-idp';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 let running: RunningIdp;
 let web: string;

@@ -1,6 +1,4 @@
-import { decodeJwt } from 'jose';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createBrowser, hiddenField } from './testing/browser.ts';
+import { createBrowser, hiddenField } from '@sallyport/testing/idp/browser';
 import {
   authorizeUrl,
   CLIENT_IDS,
@@ -12,7 +10,9 @@ import {
   requestToken,
   signIn,
   startIdp,
-} from './testing/running-idp.ts';
+} from '@sallyport/testing/idp/running-idp';
+import { decodeJwt } from 'jose';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const CLIENT = { client_id: CLIENT_IDS.native };
 const SCOPE = 'all offline_access';

@@ -3,9 +3,7 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createEmbeddedIdp } from './embedded-idp.ts';
-import { createBrowser } from './testing/browser.ts';
+import { createBrowser } from '@sallyport/testing/idp/browser';
 import {
   authorizeUrl,
   CLIENT_IDS,
@@ -15,7 +13,9 @@ import {
   requestToken,
   signIn,
   startIdp,
-} from './testing/running-idp.ts';
+} from '@sallyport/testing/idp/running-idp';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createEmbeddedIdp } from './embedded-idp.ts';
 
 let parent: string;
 
@@ -165,7 +165,7 @@ describe('createEmbeddedIdp', () => {
 
   it('writes nothing to the terminal: loading, starting, signing in and signing out', async () => {
     const script = `
-      import { startIdp, signIn, authorizeUrl, post } from ${JSON.stringify(new URL('testing/running-idp.ts', import.meta.url).href)};
+      import { startIdp, signIn, authorizeUrl, post } from ${JSON.stringify(new URL('../../testing/src/idp/running-idp.ts', import.meta.url).href)};
       const running = await startIdp({ stateDirectory: ${JSON.stringify(join(parent, 'state'))} });
       await signIn(running, authorizeUrl(running));
       await post(running, '/idp/device/code', { client_id: 'native-app', scope: 'all' });

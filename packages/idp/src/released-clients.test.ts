@@ -3,8 +3,7 @@
  */
 
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createBrowser, hiddenField } from './testing/browser.ts';
+import { createBrowser, hiddenField } from '@sallyport/testing/idp/browser';
 import {
   authorizeUrl,
   CLIENT_IDS,
@@ -16,7 +15,8 @@ import {
   requestToken,
   signIn,
   startIdp,
-} from './testing/running-idp.ts';
+} from '@sallyport/testing/idp/running-idp';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const URL_SAFE = /^[A-Za-z0-9._~-]+$/;
 const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { FAILURE_WINDOW_MS, FAILURES_MAX } from './sign-in-limiter.ts';
-import { type Browser, createBrowser } from './testing/browser.ts';
+import { type Browser, createBrowser } from '@sallyport/testing/idp/browser';
 import {
   authorizeUrl,
   PUBLIC_URL,
   type RunningIdp,
   signIn,
   startIdp,
-} from './testing/running-idp.ts';
+} from '@sallyport/testing/idp/running-idp';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { FAILURE_WINDOW_MS, FAILURES_MAX } from './sign-in-limiter.ts';
 
 let running: RunningIdp;
 

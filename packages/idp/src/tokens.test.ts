@@ -1,7 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { createRemoteJWKSet, jwtVerify } from 'jose';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createBrowser } from './testing/browser.ts';
+import { createBrowser } from '@sallyport/testing/idp/browser';
 import {
   authorizeUrl,
   CLIENT_IDS,
@@ -14,7 +12,9 @@ import {
   requestToken,
   signIn,
   startIdp,
-} from './testing/running-idp.ts';
+} from '@sallyport/testing/idp/running-idp';
+import { createRemoteJWKSet, jwtVerify } from 'jose';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 let running: RunningIdp;
 let web: string;

@@ -1,9 +1,9 @@
 import { ROUTE_GROUPS } from '@sallyport/protocol';
+import { PUBLIC_ORIGIN } from '@sallyport/testing/server/fixed-check';
+import { startFront } from '@sallyport/testing/server/running-front';
+import { callPathWithGrpcJs } from '@sallyport/testing/wire/rpc-clients';
+import { talk } from '@sallyport/testing/wire/wire-client';
 import { describe, expect, it } from 'vitest';
-import { PUBLIC_ORIGIN } from './testing/fixed-check.ts';
-import { callPathWithGrpcJs } from './testing/rpc-clients.ts';
-import { startFront } from './testing/running-front.ts';
-import { talk } from './testing/wire-client.ts';
 
 describe('a request that goes round every ingress', () => {
   const names = [

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { type ConfigSources, formatConfigProblem, loadConfig } from '@sallyport/config';
 import { createLocalSessionStore } from '@sallyport/server';
 import type { LogFields } from '@sallyport/server/observe';
+import { NOON } from '@sallyport/testing/cli/sessions';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { NOON } from '../testing/sessions.ts';
 import { checkLocalStore, logLocalStore } from './local-store-folder.ts';
 
 const ENV = {

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { loadConfig } from '@sallyport/config';
 import { Readiness, type SessionStore } from '@sallyport/server';
 import { createMetrics } from '@sallyport/server/observe';
+import { NOON } from '@sallyport/testing/cli/sessions';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { NOON } from '../testing/sessions.ts';
 import { openGraphSource } from './graph-source.ts';
 
 const ENV = {

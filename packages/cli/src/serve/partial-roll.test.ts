@@ -1,5 +1,5 @@
+import { superviseForTest } from '@sallyport/testing/cli/supervised-workers';
 import { describe, expect, it } from 'vitest';
-import { superviseForTest } from '../testing/supervised-workers.ts';
 import { rollPartially } from './partial-roll.ts';
 
 const turn = () => new Promise(setImmediate);

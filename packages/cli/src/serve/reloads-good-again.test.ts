@@ -1,5 +1,5 @@
+import { BAD, begin, FIRST, HALF_FAILED, SECOND } from '@sallyport/testing/cli/reloads';
 import { describe, expect, it } from 'vitest';
-import { BAD, begin, FIRST, HALF_FAILED, SECOND } from '../testing/reloads.ts';
 
 describe('A file that holds the configuration in effect again', () => {
   const AGAIN = { event: 'configuration_good_again', reason: 'file_changed' };

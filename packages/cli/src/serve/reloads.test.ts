@@ -1,5 +1,4 @@
 import { SallyportError } from '@sallyport/protocol';
-import { describe, expect, it } from 'vitest';
 import {
   BAD,
   begin,
@@ -11,7 +10,8 @@ import {
   SECOND,
   SUPERSEDED,
   WARNED,
-} from '../testing/reloads.ts';
+} from '@sallyport/testing/cli/reloads';
+import { describe, expect, it } from 'vitest';
 
 describe('A reload', () => {
   it('is told, with the keys that changed, only once it is in effect', async () => {

@@ -1,5 +1,5 @@
+import { superviseForTest } from '@sallyport/testing/cli/supervised-workers';
 import { describe, expect, it } from 'vitest';
-import { superviseForTest } from '../testing/supervised-workers.ts';
 
 describe('Replacing workers one after the other', () => {
   /** All listen; then a roll begins. */

@@ -1,6 +1,6 @@
 import { SallyportError } from '@sallyport/protocol';
+import { superviseForTest } from '@sallyport/testing/cli/supervised-workers';
 import { describe, expect, it } from 'vitest';
-import { superviseForTest } from '../testing/supervised-workers.ts';
 import type { StartFailure } from './worker-process.ts';
 
 describe('starting workers', () => {

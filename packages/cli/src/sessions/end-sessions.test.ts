@@ -1,5 +1,11 @@
+import {
+  createSession,
+  DOWN,
+  ISSUER,
+  NOON,
+  SessionsInMemory,
+} from '@sallyport/testing/cli/sessions';
 import { describe, expect, it } from 'vitest';
-import { createSession, DOWN, ISSUER, NOON, SessionsInMemory } from '../testing/sessions.ts';
 import { type EndingPorts, endByIds, endEverybody, endOfPrincipal } from './end-sessions.ts';
 
 const ADA = { issuer: ISSUER, subject: 'ada-subject' };

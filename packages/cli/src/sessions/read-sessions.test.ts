@@ -1,5 +1,5 @@
+import { createSession, ISSUER, NOON, SessionsInMemory } from '@sallyport/testing/cli/sessions';
 import { describe, expect, it } from 'vitest';
-import { createSession, ISSUER, NOON, SessionsInMemory } from '../testing/sessions.ts';
 import { assertRingOpens } from './open-sessions.ts';
 import { type ReadOptions, readSessions } from './read-sessions.ts';
 

@@ -1,6 +1,6 @@
+import { createRow } from '@sallyport/testing/cli/sessions';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createRow } from '../testing/sessions.ts';
 import { RecentRowKeeper } from './recent-rows.ts';
 
 const RUNS = process.env['CI'] === undefined ? 500 : 5_000;

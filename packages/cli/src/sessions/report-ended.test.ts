@@ -1,7 +1,7 @@
 import { SallyportError } from '@sallyport/protocol';
+import { createRow, DOWN } from '@sallyport/testing/cli/sessions';
 import { describe, expect, it } from 'vitest';
 import type { Stdio } from '../terminal/stdio.ts';
-import { createRow, DOWN } from '../testing/sessions.ts';
 import { type EndReport, NOTHING_ENDED } from './end-sessions.ts';
 import { auditEnded, describeEnded, describeEnding, reportEnded } from './report-ended.ts';
 

@@ -1,5 +1,5 @@
+import { createRow } from '@sallyport/testing/cli/sessions';
 import { describe, expect, it } from 'vitest';
-import { createRow } from '../testing/sessions.ts';
 import type { Listed } from './read-sessions.ts';
 import { describeListed, toListJson, toPlainLine } from './session-list.ts';
 

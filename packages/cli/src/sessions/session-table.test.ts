@@ -1,7 +1,7 @@
 import { nameBrowser } from '@sallyport/server';
+import { createRow, ISSUER, NOON } from '@sallyport/testing/cli/sessions';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createRow, ISSUER, NOON } from '../testing/sessions.ts';
 import { displayWidth } from './display-width.ts';
 import type { SessionRow } from './session-row.ts';
 import { drawSessionTable } from './session-table.ts';

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { refuse, SallyportError } from '@sallyport/protocol';
+import { createCountingSource } from '@sallyport/testing/client/fixed-source';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createCountingSource } from '../testing/fixed-source.ts';
 import { createAuthenticatedFetch } from './authenticated-fetch.ts';
 
 const HEADER = 'core-authorization';

@@ -18,8 +18,8 @@ import {
 } from '@connectrpc/connect-node';
 import { refuse, SallyportError } from '@sallyport/protocol';
 import { Health, HealthCheckResponse_ServingStatus as Serving } from '@sallyport/protocol/protobuf';
+import { createCountingSource } from '@sallyport/testing/client/fixed-source';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createCountingSource } from '../testing/fixed-source.ts';
 import type { TokenSource } from '../token-source.ts';
 import { createAuthenticatingInterceptor } from './connect.ts';
 

@@ -15,8 +15,8 @@ import {
   status,
 } from '@grpc/grpc-js';
 import { refuse, SallyportError } from '@sallyport/protocol';
+import { createCountingSource } from '@sallyport/testing/client/fixed-source';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createCountingSource } from '../testing/fixed-source.ts';
 import type { TokenSource } from '../token-source.ts';
 import { createAuthenticatingClientInterceptor, type GrpcAttachment } from './grpc-js.ts';
 

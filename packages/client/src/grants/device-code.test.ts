@@ -1,8 +1,13 @@
 import { createHash } from 'node:crypto';
+import {
+  createTestPorts,
+  metadataOf,
+  START,
+  type TestPorts,
+} from '@sallyport/testing/client/ports';
+import { type ScriptedServer, startScriptedServer } from '@sallyport/testing/idp/scripted-server';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Grant } from '../grant.ts';
-import { createTestPorts, metadataOf, START, type TestPorts } from '../testing/ports.ts';
-import { type ScriptedServer, startScriptedServer } from '../testing/scripted-server.ts';
 import { createDeviceCodeGrant } from './device-code.ts';
 
 const STARTED = {

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Grant } from '../grant.ts';
-import { createTestPorts, metadataOf, type TestPorts } from '../testing/ports.ts';
+import { createTestPorts, metadataOf, type TestPorts } from '@sallyport/testing/client/ports';
 import {
   closeServer,
   findFreePort,
   type ScriptedServer,
   startScriptedServer,
-} from '../testing/scripted-server.ts';
+} from '@sallyport/testing/idp/scripted-server';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Grant } from '../grant.ts';
 import { createPkceGrant, type PkceOptions } from './pkce.ts';
 import type { InteractivePorts } from './ports.ts';
 

@@ -1,6 +1,6 @@
+import { START } from '@sallyport/testing/client/ports';
+import { type ScriptedServer, startScriptedServer } from '@sallyport/testing/idp/scripted-server';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { START } from '../testing/ports.ts';
-import { type ScriptedServer, startScriptedServer } from '../testing/scripted-server.ts';
 import type { TokenSet } from '../token-set.ts';
 import { publicClient } from './client-authentication.ts';
 import { revokeTokens } from './revocation.ts';

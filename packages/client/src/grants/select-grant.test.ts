@@ -1,8 +1,8 @@
 import { SecretText } from '@sallyport/config';
+import { createTestPorts, metadataOf } from '@sallyport/testing/client/ports';
 import { describe, expect, it } from 'vitest';
 import type { AuthType, ClientSettings } from '../settings/client-settings.ts';
 import { loadClientSettings } from '../settings/load-client-settings.ts';
-import { createTestPorts, metadataOf } from '../testing/ports.ts';
 import { describeSubject, needsMetadata, selectGrant } from './select-grant.ts';
 
 const METADATA = metadataOf('https://idp.example.com', { audience: 'human' });

@@ -1,6 +1,6 @@
+import { createJwt, START } from '@sallyport/testing/client/ports';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createJwt, START } from '../testing/ports.ts';
 import { readExpiry } from './token-expiry.ts';
 import { parseTokenResponse } from './token-response.ts';
 

@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createTemporaryFolder } from '@sallyport/testing/files/temporary-folder';
+import { Clock } from '@sallyport/testing/time/clock';
 import { describe, expect, it } from 'vitest';
-import { Clock } from '../testing/clock.ts';
-import { createTemporaryFolder } from '../testing/temporary-folder.ts';
 import { createFileTokenLock } from './file-token-lock.ts';
 import { LockFile } from './lock-file.ts';
 import type { ProcessIdentity, ProcessTable } from './process-identity.ts';

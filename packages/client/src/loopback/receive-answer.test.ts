@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { createServer, request as send } from 'node:http';
 import { connect } from 'node:net';
+import { closeServer, findFreePort } from '@sallyport/testing/idp/scripted-server';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { closeServer, findFreePort } from '../testing/scripted-server.ts';
 import { type AnswerReceiver, receiveAnswer } from './receive-answer.ts';
 import { parseLoopbackRedirect } from './redirect-uri.ts';
 

@@ -1,5 +1,5 @@
+import { metadataOf } from '@sallyport/testing/client/ports';
 import { describe, expect, it } from 'vitest';
-import { metadataOf } from '../testing/ports.ts';
 import { confirmMetadata } from './confirm-metadata.ts';
 
 const ISSUER = 'https://idp.example';

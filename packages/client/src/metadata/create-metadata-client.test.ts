@@ -1,6 +1,6 @@
+import { type ScriptedServer, startScriptedServer } from '@sallyport/testing/idp/scripted-server';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseEndpoint } from '../settings/endpoint.ts';
-import { type ScriptedServer, startScriptedServer } from '../testing/scripted-server.ts';
 import { createMetadataClient, type MetadataClient } from './create-metadata-client.ts';
 
 const V2 = '/flyteidl2.auth.AuthMetadataService';

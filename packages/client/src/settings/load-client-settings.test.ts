@@ -1,6 +1,6 @@
 import { formatConfigProblem } from '@sallyport/config';
+import { BASE, ENDPOINT, load, problemsOf } from '@sallyport/testing/client/settings';
 import { describe, expect, it } from 'vitest';
-import { BASE, ENDPOINT, load, problemsOf } from '../testing/settings.ts';
 import type { ClientSettings } from './client-settings.ts';
 
 const CANARY = 'c4n4ry-V4lue';

@@ -1,6 +1,6 @@
 import { formatConfigProblem } from '@sallyport/config';
+import { BASE, load, problemsOf } from '@sallyport/testing/client/settings';
 import { describe, expect, it } from 'vitest';
-import { BASE, load, problemsOf } from '../testing/settings.ts';
 
 describe('internal services', () => {
   const text = `union:

@@ -1,7 +1,7 @@
 import { refuse } from '@sallyport/protocol';
+import { accessToken, setUp, setUpExpired } from '@sallyport/testing/client/signed-in';
+import { HOUR, KEY } from '@sallyport/testing/client/tokens';
 import { describe, expect, it } from 'vitest';
-import { accessToken, setUp, setUpExpired } from '../testing/signed-in.ts';
-import { HOUR, KEY } from '../testing/tokens.ts';
 import { forgetTokens } from './forget-tokens.ts';
 
 const MINUTE = 60_000;

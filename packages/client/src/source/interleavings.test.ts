@@ -1,12 +1,12 @@
+import { createMemoryLock } from '@sallyport/testing/client/memory-lock';
+import { RotatingIssuer } from '@sallyport/testing/client/rotating-issuer';
+import { HOUR, KEY } from '@sallyport/testing/client/tokens';
+import { Clock } from '@sallyport/testing/time/clock';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Grant } from '../grant.ts';
 import type { TokenLock } from '../lock/token-lock.ts';
 import { createMemoryTokenStore } from '../store/memory-token-store.ts';
-import { Clock } from '../testing/clock.ts';
-import { createMemoryLock } from '../testing/memory-lock.ts';
-import { RotatingIssuer } from '../testing/rotating-issuer.ts';
-import { HOUR, KEY } from '../testing/tokens.ts';
 import type { TokenSet } from '../token-set.ts';
 import type { TokenSource } from '../token-source.ts';
 import type { TokenStore } from '../token-store.ts';

@@ -1,8 +1,8 @@
 import { accept, SallyportError } from '@sallyport/protocol';
+import { accessToken, setUp, setUpExpired } from '@sallyport/testing/client/signed-in';
+import { HOUR, KEY } from '@sallyport/testing/client/tokens';
 import { describe, expect, it } from 'vitest';
 import type { Grant } from '../grant.ts';
-import { accessToken, setUp, setUpExpired } from '../testing/signed-in.ts';
-import { HOUR, KEY } from '../testing/tokens.ts';
 import type { TokenStore } from '../token-store.ts';
 
 const MINUTE = 60_000;

@@ -4,12 +4,15 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import type {
+  RefreshingReport,
+  RefreshingTask,
+} from '@sallyport/testing/client/refreshing-process';
+import { createTokens, HOUR, KEY } from '@sallyport/testing/client/tokens';
+import { createTemporaryFolder } from '@sallyport/testing/files/temporary-folder';
+import { NOON } from '@sallyport/testing/time/clock';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createFileTokenStore } from '../store/file-token-store.ts';
-import { NOON } from '../testing/clock.ts';
-import type { RefreshingReport, RefreshingTask } from '../testing/refreshing-process.ts';
-import { createTemporaryFolder } from '../testing/temporary-folder.ts';
-import { createTokens, HOUR, KEY } from '../testing/tokens.ts';
 
 /** A token endpoint that rotates, and ends the sign-in when a refresh token is used twice. */
 async function startTokenEndpoint(first: string) {
@@ -50,7 +53,7 @@ class Refreshing {
   printed = '';
 
   constructor() {
-    const program = new URL('../testing/refreshing-process.ts', import.meta.url);
+    const program = new URL('../../../testing/src/client/refreshing-process.ts', import.meta.url);
     this.child = fork(program, { execArgv: ['--conditions=source'], silent: true });
     this.#reports = on(this.child, 'message', { close: ['exit'] }) as AsyncIterator<
       [RefreshingReport]

@@ -11,12 +11,12 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { createTokens, KEY } from '@sallyport/testing/client/tokens';
+import { createTemporaryFolder } from '@sallyport/testing/files/temporary-folder';
+import { testTokenStore } from '@sallyport/testing/store-contracts/token-store-contract';
 import { describe, expect, it } from 'vitest';
-import { createTemporaryFolder } from '../testing/temporary-folder.ts';
-import { createTokens, KEY } from '../testing/tokens.ts';
 import { createFileTokenStore } from './file-token-store.ts';
 import { tokenKeyId } from './token-key-id.ts';
-import { testTokenStore } from './token-store-contract.ts';
 
 testTokenStore('file', () => {
   const folder = join(createTemporaryFolder(), 'tokens');

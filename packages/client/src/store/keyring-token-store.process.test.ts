@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createTokens, KEY } from '@sallyport/testing/client/tokens';
+import { createTemporaryFolder } from '@sallyport/testing/files/temporary-folder';
+import { testTokenStore } from '@sallyport/testing/store-contracts/token-store-contract';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createTemporaryFolder } from '../testing/temporary-folder.ts';
-import { createTokens, KEY } from '../testing/tokens.ts';
 import type { TokenStore } from '../token-store.ts';
 import type { Keyring } from './keyring.ts';
 import { createKeyringTokenStore } from './keyring-token-store.ts';
 import { createOsKeyring } from './os-keyring.ts';
 import { tokenKeyId } from './token-key-id.ts';
-import { testTokenStore } from './token-store-contract.ts';
 
 /** A store on a keyring module, one process beside for all that the test opens. */
 function open(module: string, itemMaxLength = 65_536): () => TokenStore {
@@ -19,7 +19,7 @@ function open(module: string, itemMaxLength = 65_536): () => TokenStore {
 }
 
 function fakeModule(): string {
-  const module = new URL('../testing/fake-keyring.ts', import.meta.url);
+  const module = new URL('../../../testing/src/client/fake-keyring.ts', import.meta.url);
   module.searchParams.set('state', join(createTemporaryFolder(), 'keyring.json'));
   return module.href;
 }

@@ -1,7 +1,7 @@
+import { createTokens, KEY } from '@sallyport/testing/client/tokens';
+import { testTokenStore } from '@sallyport/testing/store-contracts/token-store-contract';
 import { expect, it } from 'vitest';
-import { createTokens, KEY } from '../testing/tokens.ts';
 import { createMemoryTokenStore } from './memory-token-store.ts';
-import { testTokenStore } from './token-store-contract.ts';
 
 testTokenStore('memory', () => {
   const store = createMemoryTokenStore();

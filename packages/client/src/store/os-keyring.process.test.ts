@@ -1,14 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createTemporaryFolder } from '@sallyport/testing/files/temporary-folder';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createTemporaryFolder } from '../testing/temporary-folder.ts';
 import type { Keyring } from './keyring.ts';
 import { createOsKeyring, type OsKeyringOptions } from './os-keyring.ts';
 
 /** A keyring on the fake module; `limits` hears of each wait, and can end it. */
 function create(fault?: string, options: OsKeyringOptions = {}) {
   const state = join(createTemporaryFolder(), 'keyring.json');
-  const module = new URL('../testing/fake-keyring.ts', import.meta.url);
+  const module = new URL('../../../testing/src/client/fake-keyring.ts', import.meta.url);
   module.searchParams.set('state', state);
   if (fault !== undefined) module.searchParams.set('fault', fault);
   const keyring = createOsKeyring({ module: module.href, ...options });

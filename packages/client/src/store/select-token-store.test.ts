@@ -1,9 +1,9 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { accept, refuse } from '@sallyport/protocol';
+import { createTokens, KEY } from '@sallyport/testing/client/tokens';
+import { createTemporaryFolder } from '@sallyport/testing/files/temporary-folder';
 import { describe, expect, it } from 'vitest';
-import { createTemporaryFolder } from '../testing/temporary-folder.ts';
-import { createTokens, KEY } from '../testing/tokens.ts';
 import { createFileTokenStore } from './file-token-store.ts';
 import type { Keyring } from './keyring.ts';
 import { selectTokenStore, type TokenStoreNotice } from './select-token-store.ts';

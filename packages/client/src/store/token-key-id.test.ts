@@ -1,6 +1,6 @@
+import { KEY } from '@sallyport/testing/client/tokens';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { KEY } from '../testing/tokens.ts';
 import type { TokenKey } from '../token-store.ts';
 import { tokenKeyId } from './token-key-id.ts';
 

@@ -1,6 +1,6 @@
+import { createTokens } from '@sallyport/testing/client/tokens';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createTokens } from '../testing/tokens.ts';
 import { parseTokenRecord, serializeTokenRecord } from './token-record.ts';
 
 const RECORD = JSON.parse(serializeTokenRecord(createTokens('1'))) as Record<string, unknown>;

@@ -1,8 +1,8 @@
 import { type HeaderPair, selectEndToEndHeaders } from '@sallyport/protocol';
+import { anyText } from '@sallyport/testing/arbitraries/any-text';
+import { ADA, ADA_SIGNS_IN } from '@sallyport/testing/server/people';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { anyText } from '../testing/any-text.ts';
-import { ADA, ADA_SIGNS_IN } from '../testing/people.ts';
 import { prepareIdentity } from '../verdict/identity.ts';
 import type { Admitted, RefusalReason, Refused, Undecided, Verdict } from '../verdict/verdict.ts';
 import type { Denial } from './answer.ts';

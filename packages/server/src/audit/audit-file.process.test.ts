@@ -17,10 +17,10 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { SallyportError } from '@sallyport/protocol';
+import { createTemporaryFolder } from '@sallyport/testing/files/temporary-folder';
+import { Clock } from '@sallyport/testing/time/clock';
+import { ClockTimers } from '@sallyport/testing/time/clock-timers';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Clock } from '../testing/clock.ts';
-import { ClockTimers } from '../testing/clock-timers.ts';
-import { createTemporaryFolder } from '../testing/temporary-folder.ts';
 import { type Append, type AuditFileOptions, openAuditFile } from './audit-file.ts';
 
 function setup(overrides: Partial<AuditFileOptions> = {}) {

@@ -1,12 +1,12 @@
 import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createTemporaryFolder } from '@sallyport/testing/files/temporary-folder';
+import { Clock } from '@sallyport/testing/time/clock';
+import { ClockTimers } from '@sallyport/testing/time/clock-timers';
 import { describe, expect, it } from 'vitest';
 import type { LogFields } from '../log/log.ts';
 import type { LogLevel } from '../log/log-events.ts';
 import { createPinoLog } from '../log/pino-log.ts';
-import { Clock } from '../testing/clock.ts';
-import { ClockTimers } from '../testing/clock-timers.ts';
-import { createTemporaryFolder } from '../testing/temporary-folder.ts';
 import { openAuditLog } from './audit-log.ts';
 
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5, 678);

@@ -1,14 +1,14 @@
-import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../issuer/jwt/strict-json.ts';
-import { BEARER_SETTINGS } from '../testing/bearer.ts';
-import { NOON } from '../testing/clock.ts';
 import {
   AUDIENCE,
   HONEST_CLAIMS,
   ISSUER_SETTINGS,
   NATIVE_CLIENT,
   WEB_CLIENT,
-} from '../testing/forge.ts';
+} from '@sallyport/testing/idp/forge';
+import { BEARER_SETTINGS } from '@sallyport/testing/server/bearer';
+import { NOON } from '@sallyport/testing/time/clock';
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../issuer/jwt/strict-json.ts';
 import { createClaimsPolicy, findClaimsProblem } from './access-token.ts';
 
 const NOW_SECONDS = NOON / 1_000;

@@ -1,14 +1,14 @@
 import { listAudienceSpellings } from '@sallyport/config';
-import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
-import { createBearerUnderTest } from '../testing/bearer.ts';
 import {
   AUDIENCE,
   createSigningKey,
   forgeToken,
   HONEST_CLAIMS,
   ISSUER_SETTINGS,
-} from '../testing/forge.ts';
+} from '@sallyport/testing/idp/forge';
+import { createBearerUnderTest } from '@sallyport/testing/server/bearer';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
 import type { BearerSettings } from './bearer-settings.ts';
 
 const KEY = createSigningKey('RS256', 'rsa');

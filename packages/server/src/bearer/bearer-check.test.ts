@@ -1,16 +1,16 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { BEARER_SETTINGS } from '../testing/bearer.ts';
-import { toRequest } from '../testing/check.ts';
-import { Clock } from '../testing/clock.ts';
-import { ClockTimers, settled } from '../testing/clock-timers.ts';
 import {
   createSigningKey,
   forgeToken,
   HONEST_CLAIMS,
   ISSUER,
   IssuersInMemory,
-} from '../testing/forge.ts';
-import { OPEN_RULES } from '../testing/people.ts';
+} from '@sallyport/testing/idp/forge';
+import { BEARER_SETTINGS } from '@sallyport/testing/server/bearer';
+import { toRequest } from '@sallyport/testing/server/check';
+import { OPEN_RULES } from '@sallyport/testing/server/people';
+import { Clock } from '@sallyport/testing/time/clock';
+import { ClockTimers, settled } from '@sallyport/testing/time/clock-timers';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createBearerCheck } from '../verdict.ts';
 
 const KEY = createSigningKey('ES256', 'ec');

@@ -1,7 +1,4 @@
 import { selectEndToEndHeaders } from '@sallyport/protocol';
-import { describe, expect, it } from 'vitest';
-import { BEARER_SETTINGS, createBearerUnderTest } from '../testing/bearer.ts';
-import { NOON } from '../testing/clock.ts';
 import {
   AUDIENCE,
   createSigningKey,
@@ -10,8 +7,11 @@ import {
   ISSUER,
   ISSUER_SETTINGS,
   IssuersInMemory,
-} from '../testing/forge.ts';
-import { OPEN_RULES } from '../testing/people.ts';
+} from '@sallyport/testing/idp/forge';
+import { BEARER_SETTINGS, createBearerUnderTest } from '@sallyport/testing/server/bearer';
+import { OPEN_RULES } from '@sallyport/testing/server/people';
+import { NOON } from '@sallyport/testing/time/clock';
+import { describe, expect, it } from 'vitest';
 import type { BearerSettings } from './bearer-settings.ts';
 
 const KEY = createSigningKey('RS256', 'rsa');

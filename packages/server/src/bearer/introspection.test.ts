@@ -1,7 +1,3 @@
-import { describe, expect, it } from 'vitest';
-import { BEARER_SETTINGS, createBearerUnderTest } from '../testing/bearer.ts';
-import { NOON } from '../testing/clock.ts';
-import { settled } from '../testing/clock-timers.ts';
 import {
   AUDIENCE,
   createSigningKey,
@@ -11,7 +7,11 @@ import {
   ISSUER_SETTINGS,
   IssuersInMemory,
   WEB_CLIENT,
-} from '../testing/forge.ts';
+} from '@sallyport/testing/idp/forge';
+import { BEARER_SETTINGS, createBearerUnderTest } from '@sallyport/testing/server/bearer';
+import { NOON } from '@sallyport/testing/time/clock';
+import { settled } from '@sallyport/testing/time/clock-timers';
+import { describe, expect, it } from 'vitest';
 import type { BearerSettings } from './bearer-settings.ts';
 
 const ENDPOINT = 'https://idp.example/introspect';

@@ -1,6 +1,6 @@
+import { createSigningKey, forgeToken, HONEST_CLAIMS, ISSUER } from '@sallyport/testing/idp/forge';
+import { createBearerUnderTest } from '@sallyport/testing/server/bearer';
 import { describe, expect, it } from 'vitest';
-import { createBearerUnderTest } from '../testing/bearer.ts';
-import { createSigningKey, forgeToken, HONEST_CLAIMS, ISSUER } from '../testing/forge.ts';
 
 const KEY = createSigningKey('RS256', 'rsa');
 const EC_KEY = createSigningKey('ES256', 'ec');

@@ -1,9 +1,6 @@
 /** One thing wrong with each token: RFC 8725, RFC 9068 section 4, and what was done to others. */
 
 import { createHmac } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
-import { createBearerUnderTest } from '../testing/bearer.ts';
-import { NOON } from '../testing/clock.ts';
 import {
   AUDIENCE,
   createSigningKey,
@@ -14,7 +11,10 @@ import {
   NATIVE_CLIENT,
   signInput,
   WEB_CLIENT,
-} from '../testing/forge.ts';
+} from '@sallyport/testing/idp/forge';
+import { createBearerUnderTest } from '@sallyport/testing/server/bearer';
+import { NOON } from '@sallyport/testing/time/clock';
+import { describe, expect, it } from 'vitest';
 
 const KEY = createSigningKey('RS256', 'rsa');
 const EC_KEY = createSigningKey('ES256', 'ec');

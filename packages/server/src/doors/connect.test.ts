@@ -2,10 +2,14 @@ import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError, createClient } from '@connectrpc/connect';
 import { connectNodeAdapter } from '@connectrpc/connect-node';
 import { Health, HealthCheckResponseSchema } from '@sallyport/protocol/protobuf';
+import {
+  ADA_IDENTITY,
+  createFixedCheck,
+  PUBLIC_ORIGIN,
+} from '@sallyport/testing/server/fixed-check';
+import { callWithGrpcJs, transports } from '@sallyport/testing/wire/rpc-clients';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { listenOnOnePort } from '../listener/http-service.ts';
-import { ADA_IDENTITY, createFixedCheck, PUBLIC_ORIGIN } from '../testing/fixed-check.ts';
-import { callWithGrpcJs, transports } from '../testing/rpc-clients.ts';
 import { createAuthInterceptor, identityKey, principalKey } from './connect.ts';
 
 /** A service of somebody else's, which notes who called. */

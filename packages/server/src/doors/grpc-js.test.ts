@@ -15,9 +15,13 @@ import {
   HealthCheckResponse_ServingStatus,
   HealthCheckResponseSchema,
 } from '@sallyport/protocol/protobuf';
+import {
+  ADA_IDENTITY,
+  createFixedCheck,
+  PUBLIC_ORIGIN,
+} from '@sallyport/testing/server/fixed-check';
+import { callWithGrpcJs } from '@sallyport/testing/wire/rpc-clients';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ADA_IDENTITY, createFixedCheck, PUBLIC_ORIGIN } from '../testing/fixed-check.ts';
-import { callWithGrpcJs } from '../testing/rpc-clients.ts';
 import { createServerInterceptor, identityOf, principalOf } from './grpc-js.ts';
 
 type Reply = { readonly status: HealthCheckResponse_ServingStatus };

@@ -1,10 +1,14 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { serve } from '@hono/node-server';
+import {
+  ADA_IDENTITY,
+  createFixedCheck,
+  PUBLIC_ORIGIN,
+} from '@sallyport/testing/server/fixed-check';
+import { talk } from '@sallyport/testing/wire/wire-client';
 import { Hono } from 'hono';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ADA_IDENTITY, createFixedCheck, PUBLIC_ORIGIN } from '../testing/fixed-check.ts';
-import { talk } from '../testing/wire-client.ts';
 import { type AuthEnv, createAuthMiddleware } from './hono.ts';
 
 function createApp(

@@ -1,15 +1,15 @@
 import type { ServerResponse } from 'node:http';
 import { connect, type IncomingHttpHeaders } from 'node:http2';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import type { HttpResponse } from '../listener/connections.ts';
-import { listenOnOnePort } from '../listener/http-service.ts';
 import {
   ADA_IDENTITY,
   createFixedCheck,
   PUBLIC_ORIGIN,
   SLID_COOKIE,
-} from '../testing/fixed-check.ts';
-import { talk } from '../testing/wire-client.ts';
+} from '@sallyport/testing/server/fixed-check';
+import { talk } from '@sallyport/testing/wire/wire-client';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { HttpResponse } from '../listener/connections.ts';
+import { listenOnOnePort } from '../listener/http-service.ts';
 import { createNodeDoor } from './node-http.ts';
 
 /** What lets shared caches keep an answer, and a cookie of the handler's own. */

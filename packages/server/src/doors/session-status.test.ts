@@ -1,7 +1,7 @@
+import { ADA, ADA_SIGNS_IN } from '@sallyport/testing/server/people';
+import { Clock, NOON } from '@sallyport/testing/time/clock';
 import { describe, expect, it } from 'vitest';
 import { digestAccount } from '../session/account-digest.ts';
-import { Clock, NOON } from '../testing/clock.ts';
-import { ADA, ADA_SIGNS_IN } from '../testing/people.ts';
 import type { CheckRequest } from '../verdict/check-request.ts';
 import { prepareIdentity } from '../verdict/identity.ts';
 import type { Admitted, Verdict } from '../verdict/verdict.ts';

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { ADA, ADA_SIGNS_IN } from '@sallyport/testing/server/people';
+import { NOON } from '@sallyport/testing/time/clock';
 import { describe, expect, it } from 'vitest';
-import { NOON } from '../testing/clock.ts';
-import { ADA, ADA_SIGNS_IN } from '../testing/people.ts';
 import { prepareIdentity } from '../verdict/identity.ts';
 import type { Admitted, SessionView } from '../verdict/verdict.ts';
 import { createVerdictCache } from './verdict-cache.ts';

@@ -1,14 +1,14 @@
 import { Code, createClient } from '@connectrpc/connect';
 import { Health, HealthCheckResponse_ServingStatus as Status } from '@sallyport/protocol/protobuf';
-import { describe, expect, it } from 'vitest';
-import { callWithGrpcJs } from '../testing/rpc-clients.ts';
 import {
   failure,
   IDENTITIES,
   SERVICES,
   startFront,
   transportOf,
-} from '../testing/running-front.ts';
+} from '@sallyport/testing/server/running-front';
+import { callWithGrpcJs } from '@sallyport/testing/wire/rpc-clients';
+import { describe, expect, it } from 'vitest';
 
 describe('grpc.health.v1.Health', () => {
   const KNOWN = ['', ...[...SERVICES, ...IDENTITIES, Health].map(({ typeName }) => typeName)];

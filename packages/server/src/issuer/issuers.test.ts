@@ -1,7 +1,7 @@
+import { createSigningKey, ISSUER, IssuersInMemory } from '@sallyport/testing/idp/forge';
+import { Clock } from '@sallyport/testing/time/clock';
+import { ClockTimers, settled } from '@sallyport/testing/time/clock-timers';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Clock } from '../testing/clock.ts';
-import { ClockTimers, settled } from '../testing/clock-timers.ts';
-import { createSigningKey, ISSUER, IssuersInMemory } from '../testing/forge.ts';
 import { createIssuers } from './issuers.ts';
 import type { IssuerDocument } from './metadata/authorization-server-document.ts';
 

@@ -1,7 +1,7 @@
 import type { JsonValue } from '@sallyport/protocol';
+import { ADA } from '@sallyport/testing/server/people';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ADA } from '../testing/people.ts';
 import { toUserRecord } from '../verdict/user-record.ts';
 import { type ClaimAnswers, type Claims, claimsOfRecord, joinClaims } from './joined-claims.ts';
 

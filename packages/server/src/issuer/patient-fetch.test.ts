@@ -1,7 +1,7 @@
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server, Socket } from 'node:net';
+import { Timers } from '@sallyport/testing/time/timers';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { Timers } from '../testing/timers.ts';
 import { createPatientFetch, NotSentError } from './patient-fetch.ts';
 
 const FORM = { method: 'POST', body: new URLSearchParams({ refresh_token: 'r' }) };

@@ -1,5 +1,5 @@
+import { dial, drainSocket } from '@sallyport/testing/wire/wire-client';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { dial, drainSocket } from '../testing/wire-client.ts';
 import { ARRIVALS_MAX, createArrivals } from './arrivals.ts';
 import { createOnePort } from './one-port.ts';
 

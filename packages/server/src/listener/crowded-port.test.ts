@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
+import { dial, drainSocket } from '@sallyport/testing/wire/wire-client';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { dial, drainSocket } from '../testing/wire-client.ts';
 import { createOnePort } from './one-port.ts';
 
 interface Client {

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
+import { dial, drainSocket, talk } from '@sallyport/testing/wire/wire-client';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { dial, drainSocket, talk } from '../testing/wire-client.ts';
 import type { HttpHandler } from './connections.ts';
 import { listenOnOnePort } from './http-service.ts';
 import { HOLDING_MAX, PIPELINED_MAX } from './http1-server.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
+import { dial, drainSocket } from '@sallyport/testing/wire/wire-client';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { dial, drainSocket } from '../testing/wire-client.ts';
 import { createOnePort, tellProtocol, type WireProtocol } from './one-port.ts';
 
 describe('tellProtocol', () => {

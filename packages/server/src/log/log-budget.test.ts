@@ -1,7 +1,7 @@
+import { Clock } from '@sallyport/testing/time/clock';
+import { ClockTimers } from '@sallyport/testing/time/clock-timers';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Clock } from '../testing/clock.ts';
-import { ClockTimers } from '../testing/clock-timers.ts';
 import { EventBudget } from './log-budget.ts';
 
 const RATE = { burst: 3, perSecond: 2 };

@@ -1,7 +1,5 @@
 import { Code, createClient } from '@connectrpc/connect';
 import { AuthMetadataService, AuthMetadataService2, Health } from '@sallyport/protocol/protobuf';
-import { describe, expect, it } from 'vitest';
-import { callWithGrpcJs } from '../testing/rpc-clients.ts';
 import {
   CLIENT,
   failure,
@@ -9,8 +7,10 @@ import {
   SERVICES,
   startFront,
   transportOf,
-} from '../testing/running-front.ts';
-import { talk } from '../testing/wire-client.ts';
+} from '@sallyport/testing/server/running-front';
+import { callWithGrpcJs } from '@sallyport/testing/wire/rpc-clients';
+import { talk } from '@sallyport/testing/wire/wire-client';
+import { describe, expect, it } from 'vitest';
 import type { PublicClientConfig } from './public-client-config.ts';
 
 describe('AuthMetadataService', () => {

@@ -5,10 +5,16 @@ import {
   IdentityService2,
   UserInfoResponseSchema,
 } from '@sallyport/protocol/protobuf';
+import { ADA_IDENTITY } from '@sallyport/testing/server/fixed-check';
+import {
+  failure,
+  HOW,
+  IDENTITIES,
+  startFront,
+  transportOf,
+} from '@sallyport/testing/server/running-front';
+import { callWithGrpcJs } from '@sallyport/testing/wire/rpc-clients';
 import { describe, expect, it } from 'vitest';
-import { ADA_IDENTITY } from '../testing/fixed-check.ts';
-import { callWithGrpcJs } from '../testing/rpc-clients.ts';
-import { failure, HOW, IDENTITIES, startFront, transportOf } from '../testing/running-front.ts';
 
 describe('IdentityService/UserInfo', () => {
   const posts = IDENTITIES.flatMap((service) =>

@@ -1,7 +1,7 @@
+import { honestDocument } from '@sallyport/testing/idp/metadata-server';
+import { PUBLIC_ORIGIN } from '@sallyport/testing/server/fixed-check';
+import { startFront } from '@sallyport/testing/server/running-front';
 import { describe, expect, it } from 'vitest';
-import { PUBLIC_ORIGIN } from '../testing/fixed-check.ts';
-import { honestDocument } from '../testing/metadata-server.ts';
-import { startFront } from '../testing/running-front.ts';
 
 describe('discovery over plain HTTP', () => {
   const OAUTH = '/.well-known/oauth-authorization-server';

@@ -1,7 +1,7 @@
+import { anyText } from '@sallyport/testing/arbitraries/any-text';
+import { NOON } from '@sallyport/testing/time/clock';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { anyText } from '../testing/any-text.ts';
-import { NOON } from '../testing/clock.ts';
 import { type AccountView, buildAccountPage, isAccountNotice } from './account-page.ts';
 
 const MINUTE = 60_000;

@@ -1,7 +1,7 @@
 import { withoutUnprintable } from '@sallyport/protocol';
+import { anyText } from '@sallyport/testing/arbitraries/any-text';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { anyText } from '../testing/any-text.ts';
 import { nameBrowser } from './browser-name.ts';
 
 const KHTML = 'AppleWebKit/537.36 (KHTML, like Gecko)';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
+import { anyText } from '@sallyport/testing/arbitraries/any-text';
+import { NOON } from '@sallyport/testing/time/clock';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { anyText } from '../testing/any-text.ts';
-import { NOON } from '../testing/clock.ts';
 import { type AccountView, buildAccountPage, type ListedSession } from './account-page.ts';
 import {
   buildFailurePage,

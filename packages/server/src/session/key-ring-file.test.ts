@@ -12,11 +12,11 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { createTemporaryFolder } from '@sallyport/testing/files/temporary-folder';
+import { ADA_SIGNS_IN, LIFETIMES, TOKENS } from '@sallyport/testing/server/people';
+import { createRingKey, openRing } from '@sallyport/testing/server/ring';
+import { Clock, NOON } from '@sallyport/testing/time/clock';
 import { describe, expect, it } from 'vitest';
-import { Clock, NOON } from '../testing/clock.ts';
-import { ADA_SIGNS_IN, LIFETIMES, TOKENS } from '../testing/people.ts';
-import { createRingKey, openRing } from '../testing/ring.ts';
-import { createTemporaryFolder } from '../testing/temporary-folder.ts';
 import type { KeyRing } from './key-ring.ts';
 import {
   createKeyRingFile,

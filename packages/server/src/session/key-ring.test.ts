@@ -1,6 +1,6 @@
+import { createRingKey, openRing, RingInMemory } from '@sallyport/testing/server/ring';
+import { Clock, NOON } from '@sallyport/testing/time/clock';
 import { describe, expect, it } from 'vitest';
-import { Clock, NOON } from '../testing/clock.ts';
-import { createRingKey, openRing, RingInMemory } from '../testing/ring.ts';
 import type { RingKey } from './key-ring.ts';
 
 const UNUSABLE: unknown = expect.objectContaining({

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
+import { createTemporaryFolder } from '@sallyport/testing/files/temporary-folder';
+import { ADA, ADA_SIGNS_IN, LIFETIMES } from '@sallyport/testing/server/people';
+import { createRingKey, openRing, RingInMemory } from '@sallyport/testing/server/ring';
+import { DOWN, WatchedStore } from '@sallyport/testing/server/watched-store';
+import { Clock, NOON } from '@sallyport/testing/time/clock';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Clock, NOON } from '../testing/clock.ts';
-import { ADA, ADA_SIGNS_IN, LIFETIMES } from '../testing/people.ts';
-import { createRingKey, openRing, RingInMemory } from '../testing/ring.ts';
-import { createTemporaryFolder } from '../testing/temporary-folder.ts';
-import { DOWN, WatchedStore } from '../testing/watched-store.ts';
 import { createLocalSessionStore } from './local/local-session-store.ts';
 import { PrincipalSessions } from './principal-sessions.ts';
 import { type NewSession, Sessions } from './sessions.ts';

@@ -1,7 +1,7 @@
+import { createRingKey, openRing, RingInMemory } from '@sallyport/testing/server/ring';
+import { Clock } from '@sallyport/testing/time/clock';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Clock } from '../testing/clock.ts';
-import { createRingKey, openRing, RingInMemory } from '../testing/ring.ts';
 import type { KeyPurpose, KeyRing } from './key-ring.ts';
 import { open, openText, type SealContext, seal, sealText } from './seal.ts';
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
+import { ADA_SIGNS_IN, LIFETIMES, TOKENS } from '@sallyport/testing/server/people';
+import { createRingKey, openRing, RingInMemory } from '@sallyport/testing/server/ring';
+import { Clock, NOON } from '@sallyport/testing/time/clock';
 import { describe, expect, it } from 'vitest';
-import { Clock, NOON } from '../testing/clock.ts';
-import { ADA_SIGNS_IN, LIFETIMES, TOKENS } from '../testing/people.ts';
-import { createRingKey, openRing, RingInMemory } from '../testing/ring.ts';
 import type { KeyRing } from './key-ring.ts';
 import { seal } from './seal.ts';
 import { createSessionHandle, type SessionHandle } from './session-cookie.ts';

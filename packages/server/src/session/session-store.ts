@@ -87,7 +87,7 @@ export interface RevocationsSeen {
  *
  * Every method rejects with `SP_STORE_UNAVAILABLE` when it cannot tell; a caller then decides
  * nothing, and never admits. What resolved has happened: a created or ended session survives the
- * process. Implementations run {@link file://./session-store-contract.ts}.
+ * process. Implementations run the contract suite in `packages/testing/src/store-contracts`.
  */
 export interface SessionStore {
   /**

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
+import { createTemporaryFolder } from '@sallyport/testing/files/temporary-folder';
+import { ADA, ADA_SIGNS_IN, LIFETIMES, TOKENS } from '@sallyport/testing/server/people';
+import { createRingKey, openRing, RingInMemory } from '@sallyport/testing/server/ring';
+import { Clock, NOON } from '@sallyport/testing/time/clock';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Clock, NOON } from '../testing/clock.ts';
-import { ADA, ADA_SIGNS_IN, LIFETIMES, TOKENS } from '../testing/people.ts';
-import { createRingKey, openRing, RingInMemory } from '../testing/ring.ts';
-import { createTemporaryFolder } from '../testing/temporary-folder.ts';
 import { createLocalSessionStore } from './local/local-session-store.ts';
 import { parseSessionHandle } from './session-cookie.ts';
 import { ownerOfPrincipal } from './session-record.ts';

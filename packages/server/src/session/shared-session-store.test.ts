@@ -1,9 +1,9 @@
 import { join } from 'node:path';
+import { createTemporaryFolder } from '@sallyport/testing/files/temporary-folder';
+import { createStoredSession } from '@sallyport/testing/store-contracts/session-store-contract';
+import { Clock, NOON } from '@sallyport/testing/time/clock';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Clock, NOON } from '../testing/clock.ts';
-import { createTemporaryFolder } from '../testing/temporary-folder.ts';
 import { createLocalSessionStore } from './local/local-session-store.ts';
-import { createStoredSession } from './session-store-contract.ts';
 import { shareSessionStore } from './shared-session-store.ts';
 
 function begin() {

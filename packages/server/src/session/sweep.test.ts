@@ -1,6 +1,6 @@
+import { settled } from '@sallyport/testing/time/clock-timers';
+import { Timers } from '@sallyport/testing/time/timers';
 import { describe, expect, it } from 'vitest';
-import { settled } from '../testing/clock-timers.ts';
-import { Timers } from '../testing/timers.ts';
 import { startSweeping } from './sweep.ts';
 
 /** A store that sweeps as it is told, by turns; without a word left it finds nothing. */

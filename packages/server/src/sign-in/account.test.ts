@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream';
+import { COOKIE, createCheckUnderTest, PUBLIC } from '@sallyport/testing/server/check';
+import { ADA_SIGNS_IN } from '@sallyport/testing/server/people';
+import { DOWN } from '@sallyport/testing/server/watched-store';
 import { describe, expect, it } from 'vitest';
 import type { AuditEvent } from '../audit/audit.ts';
 import { PrincipalSessions } from '../session/principal-sessions.ts';
 import { formatSessionId } from '../session/session-id.ts';
-import { COOKIE, createCheckUnderTest, PUBLIC } from '../testing/check.ts';
-import { ADA_SIGNS_IN } from '../testing/people.ts';
-import { DOWN } from '../testing/watched-store.ts';
 import { type AccountDependencies, createAccount } from './account.ts';
 
 const GRACE = { ...ADA_SIGNS_IN.principal, subject: 'grace-subject' };

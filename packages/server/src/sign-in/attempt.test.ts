@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
+import { createRingKey, openRing, RingInMemory } from '@sallyport/testing/server/ring';
+import { Clock, NOON } from '@sallyport/testing/time/clock';
 import { describe, expect, it } from 'vitest';
 import { createCookieSettings } from '../session/session-cookie.ts';
-import { Clock, NOON } from '../testing/clock.ts';
-import { createRingKey, openRing, RingInMemory } from '../testing/ring.ts';
 import { ATTEMPT_LIFE_MS, type AttemptState, Attempts, type StartedAttempt } from './attempt.ts';
 
 const TARGET = 'https://flow.example/console';

@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream';
 import { setImmediate as settled } from 'node:timers/promises';
 import { accept, refuse, SallyportError } from '@sallyport/protocol';
+import { Clock, NOON } from '@sallyport/testing/time/clock';
+import { Timers } from '@sallyport/testing/time/timers';
 import { describe, expect, it } from 'vitest';
 import type { AuditEvent } from '../audit/audit.ts';
 import type { LogoutToken } from '../issuer/relying-party/logout-token.ts';
 import type { EndedAtIdp } from '../session/principal-sessions.ts';
-import { Clock, NOON } from '../testing/clock.ts';
-import { Timers } from '../testing/timers.ts';
 import { type BackchannelLogoutOptions, createBackchannelLogout } from './backchannel-logout.ts';
 import { createKeptLogouts } from './kept-logouts.ts';
 import { createRateLimit } from './rate-limit.ts';

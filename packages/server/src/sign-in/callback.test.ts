@@ -1,8 +1,12 @@
+import { COOKIE, PUBLIC } from '@sallyport/testing/server/check';
+import { ADA_SIGNS_IN } from '@sallyport/testing/server/people';
+import {
+  createSignInUnderTest,
+  startSignIn,
+  toSignInRequest,
+} from '@sallyport/testing/server/sign-in';
 import { describe, expect, it } from 'vitest';
 import { ownerOfPrincipal } from '../session/session-record.ts';
-import { COOKIE, PUBLIC } from '../testing/check.ts';
-import { ADA_SIGNS_IN } from '../testing/people.ts';
-import { createSignInUnderTest, startSignIn, toSignInRequest } from '../testing/sign-in.ts';
 import { ATTEMPT_LIFE_MS } from './attempt.ts';
 import { createCallback } from './callback.ts';
 

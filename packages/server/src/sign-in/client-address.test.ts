@@ -1,6 +1,6 @@
+import { anyText } from '@sallyport/testing/arbitraries/any-text';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { anyText } from '../testing/any-text.ts';
 import { addressBlock, createClientAddress } from './client-address.ts';
 
 const RUNS = process.env['CI'] === undefined ? 1_000 : 10_000;

@@ -1,6 +1,6 @@
+import { COOKIE, PUBLIC } from '@sallyport/testing/server/check';
+import { createSignInUnderTest, toSignInRequest } from '@sallyport/testing/server/sign-in';
 import { describe, expect, it } from 'vitest';
-import { COOKIE, PUBLIC } from '../testing/check.ts';
-import { createSignInUnderTest, toSignInRequest } from '../testing/sign-in.ts';
 import { createLogout } from './logout.ts';
 
 /** What a browser sends when a person follows a link on a page of ours. */

@@ -1,16 +1,16 @@
-import { describe, expect, it } from 'vitest';
-import { KeyRing } from '../session/key-ring.ts';
-import { Sessions } from '../session/sessions.ts';
-import { COOKIE, createCheckUnderTest, PUBLIC } from '../testing/check.ts';
-import { LIFETIMES } from '../testing/people.ts';
-import { RingInMemory } from '../testing/ring.ts';
+import { COOKIE, createCheckUnderTest, PUBLIC } from '@sallyport/testing/server/check';
+import { LIFETIMES } from '@sallyport/testing/server/people';
+import { RingInMemory } from '@sallyport/testing/server/ring';
 import {
   createSignInUnderTest,
   type SignInUnderTest,
   startSignIn,
   toSignInRequest,
-} from '../testing/sign-in.ts';
-import { DOWN } from '../testing/watched-store.ts';
+} from '@sallyport/testing/server/sign-in';
+import { DOWN } from '@sallyport/testing/server/watched-store';
+import { describe, expect, it } from 'vitest';
+import { KeyRing } from '../session/key-ring.ts';
+import { Sessions } from '../session/sessions.ts';
 import { createCheck } from '../verdict/check.ts';
 import { createSessionVerifier } from '../verdict/session-verifier.ts';
 import { Attempts } from './attempt.ts';

@@ -1,6 +1,6 @@
+import { Clock } from '@sallyport/testing/time/clock';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Clock } from '../testing/clock.ts';
 import { createRateLimit } from './rate-limit.ts';
 
 function setup(perMinute: number) {

@@ -1,8 +1,8 @@
 import type { JsonValue, Principal } from '@sallyport/protocol';
+import { anyText } from '@sallyport/testing/arbitraries/any-text';
+import { OPEN_RULES } from '@sallyport/testing/server/people';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { anyText } from '../testing/any-text.ts';
-import { OPEN_RULES } from '../testing/people.ts';
 import { type AccessRules, findAccessRefusal, selectAccessClaims, selectEmail } from './access.ts';
 
 const ADA: Principal = { issuer: 'https://idp.example', subject: 'ada', kind: 'user' };

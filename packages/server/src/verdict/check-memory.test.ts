@@ -1,9 +1,14 @@
+import { COOKIE, createCheckUnderTest, toRequest } from '@sallyport/testing/server/check';
+import {
+  ADA_SIGNS_IN,
+  LIFETIMES,
+  TOKENS,
+  UNASKED_LIFETIMES,
+} from '@sallyport/testing/server/people';
+import { createRingKey, openRing, RingInMemory } from '@sallyport/testing/server/ring';
+import { DOWN } from '@sallyport/testing/server/watched-store';
 import { describe, expect, it } from 'vitest';
 import { Sessions } from '../session/sessions.ts';
-import { COOKIE, createCheckUnderTest, toRequest } from '../testing/check.ts';
-import { ADA_SIGNS_IN, LIFETIMES, TOKENS, UNASKED_LIFETIMES } from '../testing/people.ts';
-import { createRingKey, openRing, RingInMemory } from '../testing/ring.ts';
-import { DOWN } from '../testing/watched-store.ts';
 import { createCheck } from './check.ts';
 import { createSessionVerifier } from './session-verifier.ts';
 

@@ -1,11 +1,11 @@
+import { COOKIE, createCheckUnderTest, PUBLIC, toRequest } from '@sallyport/testing/server/check';
+import { ADA, LIFETIMES, OPEN_RULES, TOKENS } from '@sallyport/testing/server/people';
+import { passUntil, RefreshTokensInMemory } from '@sallyport/testing/server/renewal';
+import { ClockTimers, settled } from '@sallyport/testing/time/clock-timers';
 import { describe, expect, it } from 'vitest';
 import { NO_REQUEST } from '../audit/audit.ts';
 import { RenewalBudget } from '../session/renewal/renewal-budget.ts';
 import { Renewals } from '../session/renewal/renewals.ts';
-import { COOKIE, createCheckUnderTest, PUBLIC, toRequest } from '../testing/check.ts';
-import { ClockTimers, settled } from '../testing/clock-timers.ts';
-import { ADA, LIFETIMES, OPEN_RULES, TOKENS } from '../testing/people.ts';
-import { passUntil, RefreshTokensInMemory } from '../testing/renewal.ts';
 import { selectAccessClaims } from './access.ts';
 import { createCheck } from './check.ts';
 import type { CheckRequest } from './check-request.ts';

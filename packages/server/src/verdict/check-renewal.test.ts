@@ -1,14 +1,14 @@
 import { refuse } from '@sallyport/protocol';
+import { COOKIE, createCheckUnderTest, PUBLIC, toRequest } from '@sallyport/testing/server/check';
+import { ADA, ADA_SIGNS_IN, LIFETIMES, OPEN_RULES, TOKENS } from '@sallyport/testing/server/people';
+import { passUntil, RefreshTokensInMemory } from '@sallyport/testing/server/renewal';
+import { ClockTimers } from '@sallyport/testing/time/clock-timers';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { NO_REQUEST } from '../audit/audit.ts';
 import type { RefreshRefusal } from '../issuer/relying-party/token-refresh.ts';
 import { RenewalBudget } from '../session/renewal/renewal-budget.ts';
 import { Renewals } from '../session/renewal/renewals.ts';
-import { COOKIE, createCheckUnderTest, PUBLIC, toRequest } from '../testing/check.ts';
-import { ClockTimers } from '../testing/clock-timers.ts';
-import { ADA, ADA_SIGNS_IN, LIFETIMES, OPEN_RULES, TOKENS } from '../testing/people.ts';
-import { passUntil, RefreshTokensInMemory } from '../testing/renewal.ts';
 import { selectAccessClaims } from './access.ts';
 import { type CheckDependencies, createCheck } from './check.ts';
 import type { SessionVerifier } from './session-verifier.ts';

@@ -1,9 +1,6 @@
 import { setImmediate as settled } from 'node:timers/promises';
-import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
-import { formatSessionId } from '../session/session-id.ts';
-import { anyText } from '../testing/any-text.ts';
-import { COOKIE, createCheckUnderTest, PUBLIC, toRequest } from '../testing/check.ts';
+import { anyText } from '@sallyport/testing/arbitraries/any-text';
+import { COOKIE, createCheckUnderTest, PUBLIC, toRequest } from '@sallyport/testing/server/check';
 import {
   ADA,
   ADA_SIGNS_IN,
@@ -11,8 +8,11 @@ import {
   OPEN_RULES,
   TOKENS,
   UNASKED_LIFETIMES,
-} from '../testing/people.ts';
-import { DOWN } from '../testing/watched-store.ts';
+} from '@sallyport/testing/server/people';
+import { DOWN } from '@sallyport/testing/server/watched-store';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { formatSessionId } from '../session/session-id.ts';
 
 const RUNS = process.env['CI'] === undefined ? 400 : 4_000;
 

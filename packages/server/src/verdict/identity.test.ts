@@ -4,10 +4,10 @@ import {
   selectEndToEndHeaders,
   type UserRecord,
 } from '@sallyport/protocol';
+import { anyText } from '@sallyport/testing/arbitraries/any-text';
+import { ADA } from '@sallyport/testing/server/people';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { anyText } from '../testing/any-text.ts';
-import { ADA } from '../testing/people.ts';
 import { claimHeaderName, prepareIdentity } from './identity.ts';
 import type { Identity } from './verdict.ts';
 

@@ -1,6 +1,6 @@
+import { createCheckUnderTest } from '@sallyport/testing/server/check';
+import { LIFETIMES, TOKENS } from '@sallyport/testing/server/people';
 import { describe, expect, it } from 'vitest';
-import { createCheckUnderTest } from '../testing/check.ts';
-import { LIFETIMES, TOKENS } from '../testing/people.ts';
 
 const PASSIVE = { isPassive: true };
 /** A session that the IdP cannot be asked about, so that its idle time alone decides. */

@@ -1,7 +1,7 @@
+import { ADA, ADA_SIGNS_IN, LIFETIMES } from '@sallyport/testing/server/people';
+import { NOON } from '@sallyport/testing/time/clock';
 import { describe, expect, it } from 'vitest';
 import { formatSessionId } from '../session/session-id.ts';
-import { NOON } from '../testing/clock.ts';
-import { ADA, ADA_SIGNS_IN, LIFETIMES } from '../testing/people.ts';
 import { type RememberedSession, RememberedSessions } from './remembered.ts';
 
 function remembered(id: number): RememberedSession {

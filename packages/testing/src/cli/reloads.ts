@@ -11,7 +11,7 @@ import {
   type ReloadOutcome,
   type ReloadRefusal,
   type Reloads,
-} from '../serve/reloads.ts';
+} from '../../../cli/src/serve/reloads.ts';
 
 const ENV = {
   PUBLIC_URL: 'https://platform.example.com',

@@ -6,8 +6,8 @@
 
 import { SallyportError } from '@sallyport/protocol';
 import type { Session } from '@sallyport/server';
-import type { EndingPorts } from '../sessions/end-sessions.ts';
-import type { SessionRow } from '../sessions/session-row.ts';
+import type { EndingPorts } from '../../../cli/src/sessions/end-sessions.ts';
+import type { SessionRow } from '../../../cli/src/sessions/session-row.ts';
 
 /** Noon of the day everything happens on. */
 export const NOON: number = Date.parse('2026-11-21T12:00:00Z');

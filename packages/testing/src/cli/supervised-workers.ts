@@ -5,8 +5,8 @@
  */
 
 import type { LogFields } from '@sallyport/server/observe';
-import { type Supervision, superviseWorkers } from '../serve/supervise-workers.ts';
-import type { StartWorker, WorkerStart } from '../serve/worker-process.ts';
+import { type Supervision, superviseWorkers } from '../../../cli/src/serve/supervise-workers.ts';
+import type { StartWorker, WorkerStart } from '../../../cli/src/serve/worker-process.ts';
 
 /** A worker as it was started, and what was asked of it. */
 export interface StartedWorker extends WorkerStart {

@@ -5,9 +5,9 @@
  */
 
 import { accept } from '@sallyport/protocol';
-import { createTokenSource } from '../source/create-token-source.ts';
-import type { TokenSource } from '../token-source.ts';
-import { Clock } from './clock.ts';
+import { createTokenSource } from '../../../client/src/source/create-token-source.ts';
+import type { TokenSource } from '../../../client/src/token-source.ts';
+import { Clock } from '../time/clock.ts';
 import { createTokens, KEY } from './tokens.ts';
 
 /** A source of numbered tokens `access-1`, `access-2`, …, and how many it has obtained. */

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { LockLease, TokenLock } from '../lock/token-lock.ts';
+import type { LockLease, TokenLock } from '../../../client/src/lock/token-lock.ts';
 
 /** Hands the lock on in the order it was asked for. */
 export function createMemoryLock(): TokenLock {

@@ -5,8 +5,12 @@
  */
 
 import type { ConfigProblem } from '@sallyport/config';
-import type { InteractivePorts, SecretPorts, SignInPrompt } from '../grants/ports.ts';
-import type { PlatformMetadata } from '../platform-metadata.ts';
+import type {
+  InteractivePorts,
+  SecretPorts,
+  SignInPrompt,
+} from '../../../client/src/grants/ports.ts';
+import type { PlatformMetadata } from '../../../client/src/platform-metadata.ts';
 
 /** Ports that keep what they were told. */
 export interface TestPorts extends InteractivePorts, SecretPorts {

@@ -9,11 +9,11 @@
  */
 
 import { accept, refuse } from '@sallyport/protocol';
-import type { Grant } from '../grant.ts';
-import { createFileTokenLock } from '../lock/file-token-lock.ts';
-import type { TokenLock } from '../lock/token-lock.ts';
-import { createTokenSource } from '../source/create-token-source.ts';
-import { createFileTokenStore } from '../store/file-token-store.ts';
+import type { Grant } from '../../../client/src/grant.ts';
+import { createFileTokenLock } from '../../../client/src/lock/file-token-lock.ts';
+import type { TokenLock } from '../../../client/src/lock/token-lock.ts';
+import { createTokenSource } from '../../../client/src/source/create-token-source.ts';
+import { createFileTokenStore } from '../../../client/src/store/file-token-store.ts';
 import { KEY } from './tokens.ts';
 
 /** What the process is told, once it is ready. */

@@ -5,8 +5,8 @@
  */
 
 import { accept, refuse, SallyportError } from '@sallyport/protocol';
-import type { Grant } from '../grant.ts';
-import type { TokenSet } from '../token-set.ts';
+import type { Grant } from '../../../client/src/grant.ts';
+import type { TokenSet } from '../../../client/src/token-set.ts';
 import { HOUR } from './tokens.ts';
 
 /** What the server saw, and what it is told to do. */

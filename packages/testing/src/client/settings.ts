@@ -5,11 +5,11 @@
  */
 
 import { formatConfigProblem } from '@sallyport/config';
-import type { LoadedClientSettings } from '../settings/client-settings.ts';
+import type { LoadedClientSettings } from '../../../client/src/settings/client-settings.ts';
 import {
   type ClientSettingsSources,
   loadClientSettings,
-} from '../settings/load-client-settings.ts';
+} from '../../../client/src/settings/load-client-settings.ts';
 
 /** Address of the platform in tests. */
 export const ENDPOINT = 'dns:///platform.example.com';

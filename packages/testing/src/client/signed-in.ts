@@ -4,12 +4,15 @@
  * @module
  */
 
-import type { TokenLock } from '../lock/token-lock.ts';
-import { createTokenSource, type TokenSourceOptions } from '../source/create-token-source.ts';
-import { createMemoryTokenStore } from '../store/memory-token-store.ts';
-import type { TokenSource } from '../token-source.ts';
-import type { TokenStore } from '../token-store.ts';
-import { Clock } from './clock.ts';
+import type { TokenLock } from '../../../client/src/lock/token-lock.ts';
+import {
+  createTokenSource,
+  type TokenSourceOptions,
+} from '../../../client/src/source/create-token-source.ts';
+import { createMemoryTokenStore } from '../../../client/src/store/memory-token-store.ts';
+import type { TokenSource } from '../../../client/src/token-source.ts';
+import type { TokenStore } from '../../../client/src/token-store.ts';
+import { Clock } from '../time/clock.ts';
 import { createMemoryLock } from './memory-lock.ts';
 import { RotatingIssuer } from './rotating-issuer.ts';
 import { HOUR, KEY } from './tokens.ts';

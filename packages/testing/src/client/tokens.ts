@@ -4,9 +4,9 @@
  * @module
  */
 
-import type { TokenSet } from '../token-set.ts';
-import type { TokenKey } from '../token-store.ts';
-import { NOON } from './clock.ts';
+import type { TokenSet } from '../../../client/src/token-set.ts';
+import type { TokenKey } from '../../../client/src/token-store.ts';
+import { NOON } from '../time/clock.ts';
 
 /** A key; another one for each override. */
 export const KEY: TokenKey = {

@@ -7,8 +7,8 @@
 import type { RouteGroup } from '@sallyport/protocol';
 import { type Answer, type BackendHeaderPolicy, tellCaller } from '@sallyport/server/verdict';
 import { onTestFinished } from 'vitest';
-import type { AnswerRequest, AskAnswer } from '../admission.ts';
-import { createGateway, type Gateway, type GatewayOptions } from '../gateway.ts';
+import type { AnswerRequest, AskAnswer } from '../../../gateway/src/admission.ts';
+import { createGateway, type Gateway, type GatewayOptions } from '../../../gateway/src/gateway.ts';
 
 /** The public origin of every test; nothing listens there. */
 export const PUBLIC_ORIGIN = 'https://flows.example.org';

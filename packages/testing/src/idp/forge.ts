@@ -11,8 +11,8 @@ import {
   type SigningOptions,
   sign,
 } from 'node:crypto';
-import type { IssuerSettings } from '../bearer/bearer-settings.ts';
-import { NOON } from './clock.ts';
+import type { IssuerSettings } from '../../../server/src/bearer/bearer-settings.ts';
+import { NOON } from '../time/clock.ts';
 
 /** The issuer of honest tokens. */
 export const ISSUER = 'https://idp.example';

@@ -10,7 +10,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createEmbeddedIdp, type EmbeddedIdp } from '../embedded-idp.ts';
+import { createEmbeddedIdp, type EmbeddedIdp } from '../../../idp/src/embedded-idp.ts';
 import { type Answer, type Browser, createBrowser } from './browser.ts';
 
 /** Client identifiers in tests. */

@@ -8,7 +8,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
-import { NOON } from './clock.ts';
+import { NOON } from '../time/clock.ts';
 import { createSigningKey, forgeToken, type SigningKey, WEB_CLIENT } from './forge.ts';
 
 /** One request as the IdP got it. */

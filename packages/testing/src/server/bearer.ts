@@ -5,17 +5,26 @@
  */
 
 import { onTestFinished } from 'vitest';
-import type { BearerSettings } from '../bearer/bearer-settings.ts';
-import { createBearerVerifier, type RunningBearerVerifier } from '../bearer/bearer-verifier.ts';
-import type { TokenProblem } from '../bearer/jwt-verifier.ts';
-import { createIssuerFetch } from '../issuer/issuer-request.ts';
-import { createIssuers } from '../issuer/issuers.ts';
-import type { AccessRules } from '../verdict/access.ts';
-import { Generation } from '../verdict/generation.ts';
-import type { Verdict } from '../verdict/verdict.ts';
-import { Clock } from './clock.ts';
-import { ClockTimers, settled } from './clock-timers.ts';
-import { ISSUER, ISSUER_SETTINGS, IssuersInMemory, NATIVE_CLIENT, WEB_CLIENT } from './forge.ts';
+import type { BearerSettings } from '../../../server/src/bearer/bearer-settings.ts';
+import {
+  createBearerVerifier,
+  type RunningBearerVerifier,
+} from '../../../server/src/bearer/bearer-verifier.ts';
+import type { TokenProblem } from '../../../server/src/bearer/jwt-verifier.ts';
+import { createIssuerFetch } from '../../../server/src/issuer/issuer-request.ts';
+import { createIssuers } from '../../../server/src/issuer/issuers.ts';
+import type { AccessRules } from '../../../server/src/verdict/access.ts';
+import { Generation } from '../../../server/src/verdict/generation.ts';
+import type { Verdict } from '../../../server/src/verdict/verdict.ts';
+import {
+  ISSUER,
+  ISSUER_SETTINGS,
+  IssuersInMemory,
+  NATIVE_CLIENT,
+  WEB_CLIENT,
+} from '../idp/forge.ts';
+import { Clock } from '../time/clock.ts';
+import { ClockTimers, settled } from '../time/clock-timers.ts';
 import { OPEN_RULES } from './people.ts';
 
 /** A verifier, and what it is made from. */

@@ -6,30 +6,34 @@
 
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { KeyRing } from '../session/key-ring.ts';
-import { createLocalSessionStore } from '../session/local/local-session-store.ts';
-import { createCookieSettings } from '../session/session-cookie.ts';
-import type { SessionStore } from '../session/session-store.ts';
-import { type NewSession, type SessionLifetimes, Sessions } from '../session/sessions.ts';
-import type { AccessRules } from '../verdict/access.ts';
+import { KeyRing } from '../../../server/src/session/key-ring.ts';
+import { createLocalSessionStore } from '../../../server/src/session/local/local-session-store.ts';
+import { createCookieSettings } from '../../../server/src/session/session-cookie.ts';
+import type { SessionStore } from '../../../server/src/session/session-store.ts';
+import {
+  type NewSession,
+  type SessionLifetimes,
+  Sessions,
+} from '../../../server/src/session/sessions.ts';
+import type { AccessRules } from '../../../server/src/verdict/access.ts';
 import {
   type BearerVerifier,
   type Check,
   type CheckDependencies,
   createCheck,
-} from '../verdict/check.ts';
-import type { CheckRequest } from '../verdict/check-request.ts';
-import { selectBearerHeaders } from '../verdict/credential.ts';
-import { Generation } from '../verdict/generation.ts';
+} from '../../../server/src/verdict/check.ts';
+import type { CheckRequest } from '../../../server/src/verdict/check-request.ts';
+import { selectBearerHeaders } from '../../../server/src/verdict/credential.ts';
+import { Generation } from '../../../server/src/verdict/generation.ts';
 import {
   createSessionVerifier,
   type SessionVerifierDependencies,
-} from '../verdict/session-verifier.ts';
-import type { Verdict } from '../verdict/verdict.ts';
-import { Clock } from './clock.ts';
+} from '../../../server/src/verdict/session-verifier.ts';
+import type { Verdict } from '../../../server/src/verdict/verdict.ts';
+import { createTemporaryFolder } from '../files/temporary-folder.ts';
+import { Clock } from '../time/clock.ts';
 import { ADA_SIGNS_IN, LIFETIMES, OPEN_RULES } from './people.ts';
 import { RingInMemory } from './ring.ts';
-import { createTemporaryFolder } from './temporary-folder.ts';
 import { WatchedStore } from './watched-store.ts';
 
 /** The origin that is checked for. */

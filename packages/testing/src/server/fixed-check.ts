@@ -4,12 +4,12 @@
  * @module
  */
 
-import type { Check } from '../verdict/check.ts';
-import type { CheckRequest } from '../verdict/check-request.ts';
-import { readCredential, selectBearerHeaders } from '../verdict/credential.ts';
-import { prepareIdentity } from '../verdict/identity.ts';
-import type { Identity, Verdict } from '../verdict/verdict.ts';
-import { NOON } from './clock.ts';
+import type { Check } from '../../../server/src/verdict/check.ts';
+import type { CheckRequest } from '../../../server/src/verdict/check-request.ts';
+import { readCredential, selectBearerHeaders } from '../../../server/src/verdict/credential.ts';
+import { prepareIdentity } from '../../../server/src/verdict/identity.ts';
+import type { Identity, Verdict } from '../../../server/src/verdict/verdict.ts';
+import { NOON } from '../time/clock.ts';
 import { ADA, ADA_SIGNS_IN } from './people.ts';
 
 /** The origin the doors send people to. */

@@ -5,9 +5,9 @@
  */
 
 import type { UserRecord } from '@sallyport/protocol';
-import type { IssuedTokens } from '../issuer/relying-party/token-refresh.ts';
-import type { NewSession, SessionLifetimes } from '../session/sessions.ts';
-import type { AccessRules } from '../verdict/access.ts';
+import type { IssuedTokens } from '../../../server/src/issuer/relying-party/token-refresh.ts';
+import type { NewSession, SessionLifetimes } from '../../../server/src/session/sessions.ts';
+import type { AccessRules } from '../../../server/src/verdict/access.ts';
 
 /** Idle 12 h, absolute 7 d, 1 h without a refresh token, asked again within 10 min, good for 5 more. */
 export const LIFETIMES: SessionLifetimes = {

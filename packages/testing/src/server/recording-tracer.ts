@@ -10,7 +10,7 @@ import type {
   SpanDescription,
   Tracer,
   TraceSpan,
-} from '../trace/tracer.ts';
+} from '../../../server/src/trace/tracer.ts';
 
 /** A span as it was told. */
 export class RecordedSpan implements RequestSpan {

@@ -7,32 +7,39 @@
 import { join } from 'node:path';
 import { accept, type JsonValue, type Principal, type Result, refuse } from '@sallyport/protocol';
 import { onTestFinished } from 'vitest';
-import { claimsOfRecord } from '../issuer/joined-claims.ts';
+import { claimsOfRecord } from '../../../server/src/issuer/joined-claims.ts';
 import type {
   IssuedTokens,
   RefreshableTokens,
   RefreshedTokens,
   RefreshRefusal,
   RefreshTokens,
-} from '../issuer/relying-party/token-refresh.ts';
-import { createLocalSessionStore } from '../session/local/local-session-store.ts';
+} from '../../../server/src/issuer/relying-party/token-refresh.ts';
+import { createLocalSessionStore } from '../../../server/src/session/local/local-session-store.ts';
 import {
   type RenewalDependencies,
   type RenewalOutcome,
   renewSession,
-} from '../session/renewal/renewal.ts';
-import { RenewalBudget } from '../session/renewal/renewal-budget.ts';
-import { parseSessionHandle, type SessionHandle } from '../session/session-cookie.ts';
-import { openSession, openTokens, type Session } from '../session/session-record.ts';
-import type { SessionStore, StoredSession } from '../session/session-store.ts';
-import { type NewSession, Sessions } from '../session/sessions.ts';
-import { selectAccessClaims } from '../verdict/access.ts';
-import { toUserRecord } from '../verdict/user-record.ts';
-import { Clock } from './clock.ts';
-import { ClockTimers, settled } from './clock-timers.ts';
+} from '../../../server/src/session/renewal/renewal.ts';
+import { RenewalBudget } from '../../../server/src/session/renewal/renewal-budget.ts';
+import {
+  parseSessionHandle,
+  type SessionHandle,
+} from '../../../server/src/session/session-cookie.ts';
+import {
+  openSession,
+  openTokens,
+  type Session,
+} from '../../../server/src/session/session-record.ts';
+import type { SessionStore, StoredSession } from '../../../server/src/session/session-store.ts';
+import { type NewSession, Sessions } from '../../../server/src/session/sessions.ts';
+import { selectAccessClaims } from '../../../server/src/verdict/access.ts';
+import { toUserRecord } from '../../../server/src/verdict/user-record.ts';
+import { createTemporaryFolder } from '../files/temporary-folder.ts';
+import { Clock } from '../time/clock.ts';
+import { ClockTimers, settled } from '../time/clock-timers.ts';
 import { ADA_SIGNS_IN, LIFETIMES, OPEN_RULES, TOKENS } from './people.ts';
 import { openRing, RingInMemory } from './ring.ts';
-import { createTemporaryFolder } from './temporary-folder.ts';
 
 /** What a refresh brings. */
 export type RefreshAnswer = Result<RefreshedTokens, RefreshRefusal>;

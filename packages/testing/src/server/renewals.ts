@@ -4,12 +4,15 @@
  * @module
  */
 
-import { createAudit, NO_REQUEST } from '../audit/audit.ts';
-import type { Log, LogFields } from '../log/log.ts';
-import type { RenewalDependencies, SeenSession } from '../session/renewal/renewal.ts';
-import { Renewals, type RenewalsOptions } from '../session/renewal/renewals.ts';
-import { formatSessionId } from '../session/session-id.ts';
-import type { Session } from '../session/session-record.ts';
+import { createAudit, NO_REQUEST } from '../../../server/src/audit/audit.ts';
+import type { Log, LogFields } from '../../../server/src/log/log.ts';
+import type {
+  RenewalDependencies,
+  SeenSession,
+} from '../../../server/src/session/renewal/renewal.ts';
+import { Renewals, type RenewalsOptions } from '../../../server/src/session/renewal/renewals.ts';
+import { formatSessionId } from '../../../server/src/session/session-id.ts';
+import type { Session } from '../../../server/src/session/session-record.ts';
 import { createRenewalBench, type RenewalBench, type SignedIn } from './renewal.ts';
 
 type Line = readonly [level: string, event: string, fields: LogFields | undefined];

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { KeyRing, type KeyRingSource, type RingKey } from '../session/key-ring.ts';
-import { type Clock, NOON } from './clock.ts';
+import { KeyRing, type KeyRingSource, type RingKey } from '../../../server/src/session/key-ring.ts';
+import { type Clock, NOON } from '../time/clock.ts';
 
 /** A key made of one letter; the same letter is the same key. */
 export function createRingKey(letter: string, times: Partial<RingKey> = {}): RingKey {

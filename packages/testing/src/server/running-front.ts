@@ -13,16 +13,16 @@ import {
   IdentityService2,
 } from '@sallyport/protocol/protobuf';
 import { onTestFinished } from 'vitest';
-import { createFrontDoor } from '../front-door.ts';
-import { createIssuers } from '../issuer/issuers.ts';
-import { createMetadataSource } from '../issuer/metadata/authorization-server-metadata.ts';
-import { listenOnOnePort } from '../listener/http-service.ts';
-import type { PublicClientConfig } from '../metadata/public-client-config.ts';
-import { Clock } from './clock.ts';
+import { createFrontDoor } from '../../../server/src/front-door.ts';
+import { createIssuers } from '../../../server/src/issuer/issuers.ts';
+import { createMetadataSource } from '../../../server/src/issuer/metadata/authorization-server-metadata.ts';
+import { listenOnOnePort } from '../../../server/src/listener/http-service.ts';
+import type { PublicClientConfig } from '../../../server/src/metadata/public-client-config.ts';
+import { type MetadataServer, startMetadataServer } from '../idp/metadata-server.ts';
+import { Clock } from '../time/clock.ts';
+import { Timers } from '../time/timers.ts';
+import { transports } from '../wire/rpc-clients.ts';
 import { createFixedCheck, type FixedCheck, PUBLIC_ORIGIN } from './fixed-check.ts';
-import { type MetadataServer, startMetadataServer } from './metadata-server.ts';
-import { transports } from './rpc-clients.ts';
-import { Timers } from './timers.ts';
 
 /** What command-line clients are told. */
 export const CLIENT: PublicClientConfig = {

@@ -5,11 +5,11 @@
  */
 
 import { accept, refuse } from '@sallyport/protocol';
-import type { RelyingParty } from '../issuer/relying-party/relying-party.ts';
-import { Attempts } from '../sign-in/attempt.ts';
-import { createLogin } from '../sign-in/login.ts';
-import type { SignInDependencies } from '../sign-in/sign-in-dependencies.ts';
-import type { SignInRequest } from '../sign-in/sign-in-request.ts';
+import type { RelyingParty } from '../../../server/src/issuer/relying-party/relying-party.ts';
+import { Attempts } from '../../../server/src/sign-in/attempt.ts';
+import { createLogin } from '../../../server/src/sign-in/login.ts';
+import type { SignInDependencies } from '../../../server/src/sign-in/sign-in-dependencies.ts';
+import type { SignInRequest } from '../../../server/src/sign-in/sign-in-request.ts';
 import { type CheckUnderTest, createCheckUnderTest, PUBLIC } from './check.ts';
 import { ADA_SIGNS_IN, OPEN_RULES, TOKENS } from './people.ts';
 

@@ -10,7 +10,7 @@ import type {
   SessionStore,
   StoredMetadata,
   StoredSession,
-} from '../session/session-store.ts';
+} from '../../../server/src/session/session-store.ts';
 
 /** What a store that is down says. */
 export const DOWN: SallyportError = new SallyportError('SP_STORE_UNAVAILABLE', {

@@ -6,8 +6,8 @@
 
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { Clock, NOON } from '../testing/clock.ts';
-import type { SessionStore, StoredSession } from './session-store.ts';
+import type { SessionStore, StoredSession } from '../../../server/src/session/session-store.ts';
+import { Clock, NOON } from '../time/clock.ts';
 
 /** One deployment's sessions, as several processes open them. */
 export interface StoreUnderTest {

@@ -6,8 +6,8 @@
  */
 
 import { describe, expect, it } from 'vitest';
-import { type Clock, NOON } from '../testing/clock.ts';
-import type { SessionOwner, SessionStore } from './session-store.ts';
+import type { SessionOwner, SessionStore } from '../../../server/src/session/session-store.ts';
+import { type Clock, NOON } from '../time/clock.ts';
 import {
   createStoredSession,
   createWithStores,

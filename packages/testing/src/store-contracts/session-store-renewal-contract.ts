@@ -6,8 +6,12 @@
  */
 
 import { describe, expect, it } from 'vitest';
-import { type Clock, NOON } from '../testing/clock.ts';
-import type { EndReason, SessionOwner, StoredSession } from './session-store.ts';
+import type {
+  EndReason,
+  SessionOwner,
+  StoredSession,
+} from '../../../server/src/session/session-store.ts';
+import { type Clock, NOON } from '../time/clock.ts';
 import {
   createStoredSession,
   createWithStores,

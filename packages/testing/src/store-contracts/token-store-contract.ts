@@ -5,8 +5,8 @@
  */
 
 import { describe, expect, it } from 'vitest';
-import { createTokens, KEY } from '../testing/tokens.ts';
-import type { TokenStore } from '../token-store.ts';
+import type { TokenStore } from '../../../client/src/token-store.ts';
+import { createTokens, KEY } from '../client/tokens.ts';
 
 /** One user's tokens, as several processes open them. */
 export interface TokenStoreUnderTest {

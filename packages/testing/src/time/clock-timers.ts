@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Schedule } from '../time/schedule.ts';
+import type { Schedule } from '../../../server/src/time/schedule.ts';
 import type { Clock } from './clock.ts';
 
 interface Timer {

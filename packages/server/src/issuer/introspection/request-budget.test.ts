@@ -1,6 +1,6 @@
+import { Clock } from '@sallyport/testing/time/clock';
+import { ClockTimers, settled } from '@sallyport/testing/time/clock-timers';
 import { describe, expect, it } from 'vitest';
-import { Clock } from '../../testing/clock.ts';
-import { ClockTimers, settled } from '../../testing/clock-timers.ts';
 import { RequestBudget } from './request-budget.ts';
 
 function setup(perSecond: number) {

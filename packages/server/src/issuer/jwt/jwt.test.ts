@@ -1,6 +1,6 @@
+import { encodePart } from '@sallyport/testing/idp/forge';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodePart } from '../../testing/forge.ts';
 import { isJwtShaped, parseJwt, TOKEN_MAX_LENGTH } from './jwt.ts';
 
 const HEADER = { alg: 'RS256', kid: 'k', typ: 'at+jwt' };

@@ -1,6 +1,6 @@
 import { constants, createHmac, sign } from 'node:crypto';
+import { createSigningKey, signInput } from '@sallyport/testing/idp/forge';
 import { describe, expect, it } from 'vitest';
-import { createSigningKey, signInput } from '../../testing/forge.ts';
 import { fitsAlgorithm, verifySignature } from './signature.ts';
 
 const ALGORITHMS = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ');

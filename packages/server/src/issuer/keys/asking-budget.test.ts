@@ -1,6 +1,6 @@
+import { Clock } from '@sallyport/testing/time/clock';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Clock } from '../../testing/clock.ts';
 import { AskingBudget } from './asking-budget.ts';
 
 const LIMITS = { perMinute: 5, distancesMs: [1_000, 1_000, 5_000, 15_000] };

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { createSigningKey } from '@sallyport/testing/idp/forge';
 import { describe, expect, it } from 'vitest';
-import { createSigningKey } from '../../testing/forge.ts';
 import { type KeySet, parseKeySet } from './key-set.ts';
 
 const RSA = createSigningKey('RS256', 'rsa');

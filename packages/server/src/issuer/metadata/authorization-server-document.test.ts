@@ -1,6 +1,6 @@
+import { honestDocument } from '@sallyport/testing/idp/metadata-server';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { honestDocument } from '../../testing/metadata-server.ts';
 import { parseAuthorizationServerDocument } from './authorization-server-document.ts';
 
 const ISSUER = 'https://idp.example/tenant';

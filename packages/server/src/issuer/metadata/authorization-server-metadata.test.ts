@@ -1,14 +1,14 @@
 import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { Clock } from '../../testing/clock.ts';
+import { createTemporaryFolder } from '@sallyport/testing/files/temporary-folder';
 import {
   honestDocument,
   type MetadataServer,
   startMetadataServer,
-} from '../../testing/metadata-server.ts';
-import { createTemporaryFolder } from '../../testing/temporary-folder.ts';
-import { Timers } from '../../testing/timers.ts';
+} from '@sallyport/testing/idp/metadata-server';
+import { Clock } from '@sallyport/testing/time/clock';
+import { Timers } from '@sallyport/testing/time/timers';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createIssuers } from '../issuers.ts';
 import { createMetadataSource, type MetadataSource } from './authorization-server-metadata.ts';
 

@@ -9,10 +9,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { createTemporaryFolder } from '@sallyport/testing/files/temporary-folder';
+import { honestDocument } from '@sallyport/testing/idp/metadata-server';
+import { NOON } from '@sallyport/testing/time/clock';
 import { describe, expect, it } from 'vitest';
-import { NOON } from '../../testing/clock.ts';
-import { honestDocument } from '../../testing/metadata-server.ts';
-import { createTemporaryFolder } from '../../testing/temporary-folder.ts';
 import type { AuthorizationServerDocument } from './authorization-server-document.ts';
 import {
   type DocumentOrigin,

@@ -1,6 +1,3 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { Clock, NOON } from '../../testing/clock.ts';
-import { ClockTimers, settled } from '../../testing/clock-timers.ts';
 import {
   createSigningKey,
   forgeToken,
@@ -8,7 +5,10 @@ import {
   IssuersInMemory,
   type SigningKey,
   WEB_CLIENT,
-} from '../../testing/forge.ts';
+} from '@sallyport/testing/idp/forge';
+import { Clock, NOON } from '@sallyport/testing/time/clock';
+import { ClockTimers, settled } from '@sallyport/testing/time/clock-timers';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createIssuers } from '../issuers.ts';
 import { createLogoutTokenVerifier } from './logout-token-verifier.ts';
 

@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto';
+import { createSigningKey, encodePart, forgeToken, WEB_CLIENT } from '@sallyport/testing/idp/forge';
+import { answerWith, IDP_KEY, startTokenIdp } from '@sallyport/testing/idp/token-idp';
+import { NOON } from '@sallyport/testing/time/clock';
+import { Timers } from '@sallyport/testing/time/timers';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { describeFailure } from '../../log/log.ts';
-import { NOON } from '../../testing/clock.ts';
-import { createSigningKey, encodePart, forgeToken, WEB_CLIENT } from '../../testing/forge.ts';
-import { Timers } from '../../testing/timers.ts';
-import { answerWith, IDP_KEY, startTokenIdp } from '../../testing/token-idp.ts';
 import { createPatientFetch } from '../patient-fetch.ts';
 import { createRelyingParty } from './openid-client-relying-party.ts';
 import type { RefreshedTokens } from './token-refresh.ts';

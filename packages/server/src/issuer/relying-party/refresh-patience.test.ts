@@ -1,9 +1,9 @@
+import { WEB_CLIENT } from '@sallyport/testing/idp/forge';
+import { answerWith, startTokenIdp } from '@sallyport/testing/idp/token-idp';
+import { NOON } from '@sallyport/testing/time/clock';
+import { Timers } from '@sallyport/testing/time/timers';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { describeFailure } from '../../log/log.ts';
-import { NOON } from '../../testing/clock.ts';
-import { WEB_CLIENT } from '../../testing/forge.ts';
-import { Timers } from '../../testing/timers.ts';
-import { answerWith, startTokenIdp } from '../../testing/token-idp.ts';
 import { createPatientFetch } from '../patient-fetch.ts';
 import { createRelyingParty } from './openid-client-relying-party.ts';
 

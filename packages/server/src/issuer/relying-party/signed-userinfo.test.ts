@@ -1,8 +1,13 @@
+import {
+  createSigningKey,
+  forgeToken,
+  type SigningKey,
+  WEB_CLIENT,
+} from '@sallyport/testing/idp/forge';
+import { IDP_KEY, startTokenIdp } from '@sallyport/testing/idp/token-idp';
+import { NOON } from '@sallyport/testing/time/clock';
+import { Timers } from '@sallyport/testing/time/timers';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { NOON } from '../../testing/clock.ts';
-import { createSigningKey, forgeToken, type SigningKey, WEB_CLIENT } from '../../testing/forge.ts';
-import { Timers } from '../../testing/timers.ts';
-import { IDP_KEY, startTokenIdp } from '../../testing/token-idp.ts';
 import { createRelyingParty } from './openid-client-relying-party.ts';
 
 /** What a renewal learns from userinfo that comes as a JWT (OIDC Core section 5.3.2). */

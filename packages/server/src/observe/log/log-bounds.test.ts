@@ -1,3 +1,5 @@
+import { Clock } from '@sallyport/testing/time/clock';
+import { ClockTimers } from '@sallyport/testing/time/clock-timers';
 import { describe, expect, it } from 'vitest';
 import type { LogFields } from '../../log/log.ts';
 import {
@@ -7,8 +9,6 @@ import {
   type LogEvent,
   type LogLevel,
 } from '../../log/log-events.ts';
-import { Clock } from '../../testing/clock.ts';
-import { ClockTimers } from '../../testing/clock-timers.ts';
 import { boundLog } from './log-bounds.ts';
 
 const MANY = 5_000;

@@ -1,7 +1,7 @@
+import { Clock } from '@sallyport/testing/time/clock';
+import { ClockTimers } from '@sallyport/testing/time/clock-timers';
 import { describe, expect, it } from 'vitest';
 import type { LogFields } from '../../log/log.ts';
-import { Clock } from '../../testing/clock.ts';
-import { ClockTimers } from '../../testing/clock-timers.ts';
 import type { CheckRequest } from '../../verdict/check-request.ts';
 import type { Admitted, Refused, Undecided } from '../../verdict/verdict.ts';
 import { createVerdictLog } from './sampled-verdicts.ts';

@@ -1,5 +1,5 @@
+import { RecordedSpan, RecordingTracer } from '@sallyport/testing/server/recording-tracer';
 import { describe, expect, it } from 'vitest';
-import { RecordedSpan, RecordingTracer } from '../../testing/recording-tracer.ts';
 import { traceFetch } from './trace-fetch.ts';
 
 const CANARY = 'canary-7f3a';

@@ -1,9 +1,9 @@
 import { EventEmitter } from 'node:events';
 import { PATHS } from '@sallyport/protocol';
+import { type RecordedSpan, RecordingTracer } from '@sallyport/testing/server/recording-tracer';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../listener/connections.ts';
-import { type RecordedSpan, RecordingTracer } from '../../testing/recording-tracer.ts';
 import { traceRequests } from './trace-requests.ts';
 
 const requestOf = (url: string, method = 'GET', httpVersionMajor = 1): HttpRequest =>

@@ -1,6 +1,6 @@
+import { RecordingTracer } from '@sallyport/testing/server/recording-tracer';
 import { describe, expect, it } from 'vitest';
 import type { SessionStore } from '../../session/session-store.ts';
-import { RecordingTracer } from '../../testing/recording-tracer.ts';
 import { createStoreTimes } from '../metrics/metrics-store.ts';
 import { traceStore } from './trace-store.ts';
 

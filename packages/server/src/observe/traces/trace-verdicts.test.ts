@@ -1,5 +1,5 @@
+import { RecordedSpan, RecordingTracer } from '@sallyport/testing/server/recording-tracer';
 import { describe, expect, it } from 'vitest';
-import { RecordedSpan, RecordingTracer } from '../../testing/recording-tracer.ts';
 import type { CheckRequest } from '../../verdict/check-request.ts';
 import type { Verdict } from '../../verdict/verdict.ts';
 import { traceVerdicts } from './trace-verdicts.ts';

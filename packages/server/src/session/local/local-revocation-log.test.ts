@@ -1,8 +1,8 @@
 import { join } from 'node:path';
+import { createTemporaryFolder } from '@sallyport/testing/files/temporary-folder';
+import { createStoredSession } from '@sallyport/testing/store-contracts/session-store-contract';
+import { Clock } from '@sallyport/testing/time/clock';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Clock } from '../../testing/clock.ts';
-import { createTemporaryFolder } from '../../testing/temporary-folder.ts';
-import { createStoredSession } from '../session-store-contract.ts';
 import { createLocalSessionStore } from './local-session-store.ts';
 
 /** Two processes of one machine, one of which has looked at the log once. */

@@ -10,25 +10,26 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { createTemporaryFolder } from '@sallyport/testing/files/temporary-folder';
+import { ADA, ADA_SIGNS_IN, LIFETIMES } from '@sallyport/testing/server/people';
+import { openRing, RingInMemory } from '@sallyport/testing/server/ring';
+import {
+  createStoredSession,
+  testSessionStore,
+} from '@sallyport/testing/store-contracts/session-store-contract';
+import { testSessionStoreRenewal } from '@sallyport/testing/store-contracts/session-store-renewal-contract';
+import { Clock, NOON } from '@sallyport/testing/time/clock';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { describeFailure } from '../../log/log.ts';
-import { Clock, NOON } from '../../testing/clock.ts';
-import { ADA, ADA_SIGNS_IN, LIFETIMES } from '../../testing/people.ts';
-import { openRing, RingInMemory } from '../../testing/ring.ts';
-import { createTemporaryFolder } from '../../testing/temporary-folder.ts';
 import { parseSessionHandle } from '../session-cookie.ts';
 import type { SessionStore } from '../session-store.ts';
-import { createStoredSession, testSessionStore } from '../session-store-contract.ts';
-import { testSessionStoreRenewal } from '../session-store-renewal-contract.ts';
 import { Sessions } from '../sessions.ts';
 import { createLocalSessionStore } from './local-session-store.ts';
 
 /** One file for a test, opened as often as it likes. */
-function createDeployment(clock: Clock) {
+function createDeployment({ now }: Clock) {
   const path = createPath();
-  return {
-    open: () => createLocalSessionStore({ path, now: clock.now, monotonicNow: clock.now }),
-  };
+  return { open: () => createLocalSessionStore({ path, now, monotonicNow: now }) };
 }
 
 testSessionStore('local', createDeployment, 250);
@@ -51,12 +52,8 @@ function countAttempts(): () => number {
   return () => exec.mock.calls.filter(([sql]) => sql === 'BEGIN IMMEDIATE').length;
 }
 
-function openStore(path: string, clock: Clock, maxBytes?: number): SessionStore {
-  const store = createLocalSessionStore({
-    path,
-    now: clock.now,
-    ...(maxBytes === undefined ? {} : { maxBytes }),
-  });
+function openStore(path: string, { now }: Clock, maxBytes?: number): SessionStore {
+  const store = createLocalSessionStore({ path, now, ...(maxBytes ? { maxBytes } : {}) });
   onTestFinished(() => store.close());
   return store;
 }

@@ -1,6 +1,6 @@
+import { settled } from '@sallyport/testing/time/clock-timers';
+import { Timers } from '@sallyport/testing/time/timers';
 import { describe, expect, it } from 'vitest';
-import { settled } from '../../testing/clock-timers.ts';
-import { Timers } from '../../testing/timers.ts';
 import { createUpkeep, type UpkeepListener, type UpkeepOrder } from './local-store-upkeep.ts';
 
 const ORDER: UpkeepOrder = { time: 1, limit: 1 };

@@ -1,10 +1,13 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { createTemporaryFolder } from '@sallyport/testing/files/temporary-folder';
+import {
+  createStoredSession,
+  UNAVAILABLE,
+} from '@sallyport/testing/store-contracts/session-store-contract';
+import { Clock, NOON } from '@sallyport/testing/time/clock';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { Clock, NOON } from '../../testing/clock.ts';
-import { createTemporaryFolder } from '../../testing/temporary-folder.ts';
 import type { SessionStore } from '../session-store.ts';
-import { createStoredSession, UNAVAILABLE } from '../session-store-contract.ts';
 import { createLocalSessionStore } from './local-session-store.ts';
 
 function createPath(): string {

@@ -1,7 +1,7 @@
+import { createStoredSession } from '@sallyport/testing/store-contracts/session-store-contract';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { StoredSession } from '../session-store.ts';
-import { createStoredSession } from '../session-store-contract.ts';
 import { decodeRecord, encodeRecord } from './redis-record.ts';
 
 const TIME = fc.integer({ min: 0, max: 2 ** 48 - 1 });

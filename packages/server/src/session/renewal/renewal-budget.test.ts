@@ -1,6 +1,6 @@
+import { Clock, NOON } from '@sallyport/testing/time/clock';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Clock, NOON } from '../../testing/clock.ts';
 import { RenewalBudget, type Turn } from './renewal-budget.ts';
 
 const RUNS = process.env['CI'] === undefined ? 100 : 1_000;

@@ -1,6 +1,6 @@
+import { ADA, ADA_SIGNS_IN, LIFETIMES } from '@sallyport/testing/server/people';
+import { setupTwo } from '@sallyport/testing/server/renewal';
 import { describe, expect, it } from 'vitest';
-import { ADA, ADA_SIGNS_IN, LIFETIMES } from '../../testing/people.ts';
-import { setupTwo } from '../../testing/renewal.ts';
 import { selectEmail } from '../../verdict/access.ts';
 import type { RenewalOutcome } from './renewal.ts';
 

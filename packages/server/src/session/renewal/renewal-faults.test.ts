@@ -1,9 +1,5 @@
 import { refuse, SallyportError } from '@sallyport/protocol';
-import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
-import { NOON } from '../../testing/clock.ts';
-import { settled } from '../../testing/clock-timers.ts';
-import { TOKENS } from '../../testing/people.ts';
+import { TOKENS } from '@sallyport/testing/server/people';
 import {
   createRenewalBench,
   holdAnswer,
@@ -12,8 +8,12 @@ import {
   type RenewingProcess,
   type SignedIn,
   setupTwo,
-} from '../../testing/renewal.ts';
-import { createRingKey } from '../../testing/ring.ts';
+} from '@sallyport/testing/server/renewal';
+import { createRingKey } from '@sallyport/testing/server/ring';
+import { NOON } from '@sallyport/testing/time/clock';
+import { settled } from '@sallyport/testing/time/clock-timers';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
 import type { SessionStore } from '../session-store.ts';
 import type { RenewalOutcome } from './renewal.ts';
 

@@ -1,9 +1,9 @@
 import { refuse } from '@sallyport/protocol';
+import { holdAnswer, passUntil, setupTwo } from '@sallyport/testing/server/renewal';
+import { lineOf, seen, setupRenewals } from '@sallyport/testing/server/renewals';
+import { NOON } from '@sallyport/testing/time/clock';
+import { settled } from '@sallyport/testing/time/clock-timers';
 import { describe, expect, it } from 'vitest';
-import { NOON } from '../../testing/clock.ts';
-import { settled } from '../../testing/clock-timers.ts';
-import { holdAnswer, passUntil, setupTwo } from '../../testing/renewal.ts';
-import { lineOf, seen, setupRenewals } from '../../testing/renewals.ts';
 import { formatSessionId } from '../session-id.ts';
 import type { RenewalOutcome } from './renewal.ts';
 

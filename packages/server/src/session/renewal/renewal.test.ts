@@ -1,7 +1,5 @@
 import { refuse } from '@sallyport/protocol';
-import { describe, expect, it } from 'vitest';
-import { settled } from '../../testing/clock-timers.ts';
-import { ADA_SIGNS_IN, LIFETIMES, TOKENS } from '../../testing/people.ts';
+import { ADA_SIGNS_IN, LIFETIMES, TOKENS } from '@sallyport/testing/server/people';
 import {
   holdAnswer,
   passUntil,
@@ -9,8 +7,10 @@ import {
   type RenewalBench,
   type SignedIn,
   setupTwo,
-} from '../../testing/renewal.ts';
-import { createRingKey } from '../../testing/ring.ts';
+} from '@sallyport/testing/server/renewal';
+import { createRingKey } from '@sallyport/testing/server/ring';
+import { settled } from '@sallyport/testing/time/clock-timers';
+import { describe, expect, it } from 'vitest';
 import { planValidation } from '../validation.ts';
 import { type RenewalOutcome, renewSession } from './renewal.ts';
 

@@ -1,8 +1,8 @@
 import { refuse } from '@sallyport/protocol';
+import { passUntil } from '@sallyport/testing/server/renewal';
+import { lineOf, seen, setupRenewals as setup } from '@sallyport/testing/server/renewals';
 import { describe, expect, it } from 'vitest';
 import type { LogFields } from '../../log/log.ts';
-import { passUntil } from '../../testing/renewal.ts';
-import { lineOf, seen, setupRenewals as setup } from '../../testing/renewals.ts';
 
 function requestsOf(lines: readonly (readonly [string, string, LogFields | undefined])[]) {
   return lines.map(([, event, fields]) => [event, fields?.request_id]);

@@ -1,8 +1,8 @@
 import { refuse } from '@sallyport/protocol';
+import { passUntil } from '@sallyport/testing/server/renewal';
+import { seen, setupRenewals as setup } from '@sallyport/testing/server/renewals';
+import { settled } from '@sallyport/testing/time/clock-timers';
 import { describe, expect, it } from 'vitest';
-import { settled } from '../../testing/clock-timers.ts';
-import { passUntil } from '../../testing/renewal.ts';
-import { seen, setupRenewals as setup } from '../../testing/renewals.ts';
 import type { RenewalBudget } from './renewal-budget.ts';
 
 describe('confirm', () => {

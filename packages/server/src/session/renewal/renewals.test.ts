@@ -1,10 +1,10 @@
 import { refuse, SallyportError } from '@sallyport/protocol';
+import { TOKENS } from '@sallyport/testing/server/people';
+import { holdAnswer, passUntil, type SignedIn } from '@sallyport/testing/server/renewal';
+import { lineOf, seen, setupRenewals as setup } from '@sallyport/testing/server/renewals';
+import { settled } from '@sallyport/testing/time/clock-timers';
 import { describe, expect, it } from 'vitest';
 import { createAudit, NO_REQUEST } from '../../audit/audit.ts';
-import { settled } from '../../testing/clock-timers.ts';
-import { TOKENS } from '../../testing/people.ts';
-import { holdAnswer, passUntil, type SignedIn } from '../../testing/renewal.ts';
-import { lineOf, seen, setupRenewals as setup } from '../../testing/renewals.ts';
 import { formatSessionHandle } from '../session-cookie.ts';
 import { formatSessionId } from '../session-id.ts';
 import type { RenewalBudget } from './renewal-budget.ts';

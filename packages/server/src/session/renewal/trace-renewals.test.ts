@@ -1,7 +1,7 @@
 import { SallyportError } from '@sallyport/protocol';
+import { RecordingTracer } from '@sallyport/testing/server/recording-tracer';
 import { describe, expect, it } from 'vitest';
 import { createEventCounts } from '../../observe/metrics/metrics-events.ts';
-import { RecordingTracer } from '../../testing/recording-tracer.ts';
 import type { RenewalOutcome } from './renewal.ts';
 import { traceRenewal } from './trace-renewals.ts';
 
