@@ -129,15 +129,12 @@ describe('sallyport sessions revoke, beside a running server', () => {
   });
 
   it('takes an id that begins with a dash for an id', async () => {
-    for (const words of [
-      ['-habcdef', '--abcdef'],
-      ['--', '-Vabcdef'],
-    ]) {
-      const { code, stderr } = await run('revoke', ...words);
-      expect(code).toBe(1);
-      for (const id of words.filter((word) => word !== '--'))
-        expect(stderr).toContain(`there is no such session: ${id}`);
-    }
+    const read = await run('revoke', '-habcdef', '--abcdef');
+    expect([read.code, read.stdout]).toEqual([1, '']);
+    expect(read.stderr).toContain('there is no such session: -habcdef, --abcdef');
+    const behind = await run('revoke', '--', '-Vabcdef');
+    expect([behind.code, behind.stdout]).toEqual([1, '']);
+    expect(behind.stderr).toContain('there is no such session: -Vabcdef');
   });
 
   it('tells how to give an id that begins like the flag of the version, and does not end with code 0', async () => {
