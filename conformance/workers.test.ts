@@ -1,21 +1,23 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { startAttackerIdp } from './wire/attacker-idp.ts';
 import { Browser } from './wire/browser.ts';
 import { exchange } from './wire/exchange.ts';
 import { callGrpc } from './wire/grpc.ts';
 import { createAsker } from './wire/many.ts';
+import { startMovedClock } from './wire/moved-clock.ts';
 import { type Service, startService, WEB_CLIENT_ID, WEB_CLIENT_SECRET } from './wire/platform.ts';
 import { freePort, isTaken } from './wire/ports.ts';
-import { run, start, temporaryFolder } from './wire/process.ts';
+import { run, type Surroundings, start, temporaryFolder } from './wire/process.ts';
 import { openSignIn, SESSION_COOKIE } from './wire/sign-in.ts';
 import {
   allEnded,
   alone,
   childrenOf,
   isRunning,
+  type LogLine,
   logOf,
   PATIENCE,
   workersOf,
@@ -26,6 +28,9 @@ const WORKERS = 3;
 const SESSIONS = 5;
 /** Requests of the test that kills a worker, at once. */
 const CLIENTS = 8;
+/** A worker has 27 s from when it was asked to end. */
+const BEFORE_KILLED_MS = 26_000;
+const TO_KILLED_MS = 2_000;
 /** More are not started. */
 const PROCESSORS = Math.min(availableParallelism(), 64);
 
@@ -37,8 +42,9 @@ const me = async (service: Service, cookie: string) =>
 
 /** Signs somebody in; returns the `Cookie` header. */
 async function signIn(service: Service): Promise<string> {
-  const browser = new Browser();
-  expect((await service.signIn(browser)).status).toBe(302);
+  const { browser, query } = await openSignIn(service, '/');
+  const landed = await browser.step(`${service.url}/callback?${query.toString()}`);
+  expect(landed.status).toBe(302);
   return cookieOf(browser);
 }
 
@@ -165,12 +171,51 @@ describe('Workers of serve', () => {
   });
 });
 
-describe('A worker that ends', () => {
-  let service: Service;
-  afterEach(() => service.stop());
+/** Two workers on a port that the system chose, so that it cannot be known from the configuration. */
+interface TwoWorkers extends Service {
+  readonly publicUrl: string;
+}
 
+async function startTwoWorkers(surroundings: Surroundings = {}): Promise<TwoWorkers> {
+  const service = await startService({ SALLYPORT_WORKERS: '2' }, ['--port', '0'], surroundings);
+  const url = service.running.url.replace('127.0.0.1', 'localhost');
+  return { ...service, publicUrl: service.url, url };
+}
+
+/** One service serves test after test, until one of them ends it. */
+let shared: TwoWorkers | undefined;
+afterAll(() => shared?.stop());
+
+async function twoWorkers(): Promise<TwoWorkers> {
+  shared ??= await startTwoWorkers();
+  return shared;
+}
+
+async function lastUseOfTwoWorkers(): Promise<TwoWorkers> {
+  const service = await twoWorkers();
+  shared = undefined;
+  onTestFinished(() => service.stop());
+  return service;
+}
+
+/** Lines of an event that come from now on. */
+function fromNow({ running }: Service, wanted: string): () => readonly LogLine[] {
+  const all = () => logOf(running).filter(({ event }) => event === wanted);
+  const before = all().length;
+  return () => all().slice(before);
+}
+
+describe('Two workers', () => {
+  it('are no more processes than that', async () => {
+    const { running } = await twoWorkers();
+    expect(childrenOf(running.pid)).toHaveLength(2);
+    expect(running.stderr()).toContain('"worker":');
+  });
+});
+
+describe('A worker that ends', () => {
   it('under requests is replaced and told in the log, and the others go on answering', async () => {
-    service = await startService({ SALLYPORT_WORKERS: '2' });
+    const service = await twoWorkers();
     const cookie = await signIn(service);
     const before = workersOf(service.running);
     const victim = before.get(1) ?? 0;
@@ -209,33 +254,25 @@ describe('A worker that ends', () => {
   });
 
   it('with all the others is replaced, on the same port, and sessions are kept', async () => {
-    // The port was chosen by the system, so that it cannot be known from the configuration.
-    service = await startService({ SALLYPORT_WORKERS: '2' }, ['--port', '0']);
-    const url = service.running.url.replace('127.0.0.1', 'localhost');
-    const reached = { ...service, url };
-    const { browser, query } = await openSignIn(reached, '/wanted');
-    await browser.step(`${url}/callback?${query.toString()}`);
-    const cookie = cookieOf(browser);
+    const service = await twoWorkers();
+    const cookie = await signIn(service);
     const before = pidsOf(service);
-    for (const pid of before) expect(await alone(before, pid, () => me(reached, cookie))).toBe(200);
+    for (const pid of before) expect(await alone(before, pid, () => me(service, cookie))).toBe(200);
     for (const pid of before) process.kill(pid, 'SIGKILL');
     await expect
       .poll(() => pidsOf(service).filter((pid) => !before.includes(pid)).length, PATIENCE)
       .toBe(2);
     const after = pidsOf(service);
     for (const pid of after) {
-      expect(await alone(after, pid, () => me(reached, cookie))).toBe(200);
-      expect(await alone(after, pid, () => me(reached, ''))).toBe(401);
+      expect(await alone(after, pid, () => me(service, cookie))).toBe(200);
+      expect(await alone(after, pid, () => me(service, ''))).toBe(401);
     }
   });
 });
 
 describe('Stopping serve with workers', () => {
-  let service: Service;
-  afterEach(() => service.stop());
-
   /** A callback that waits for the IdP, and how to let the IdP answer. */
-  const callbackUnderWay = async () => {
+  const callbackUnderWay = async (service: Service) => {
     const gate = Promise.withResolvers<void>();
     const { browser, query } = await openSignIn(service, '/wanted', undefined, {
       forge: async (forgery) => {
@@ -248,7 +285,7 @@ describe('Stopping serve with workers', () => {
     await asked;
     return { landed, answer: () => gate.resolve() };
   };
-  const isStopping = () =>
+  const isStopping = (service: Service) =>
     expect
       .poll(() => logOf(service.running).filter(({ event }) => event === 'stopping'), PATIENCE)
       .toEqual([expect.objectContaining({ signal: 'SIGTERM' })]);
@@ -259,24 +296,25 @@ describe('Stopping serve with workers', () => {
   ])(
     'SIGTERM %s finishes what is under way, takes nothing new, and leaves no process',
     async (_, toAll) => {
-      service = await startService({ SALLYPORT_WORKERS: '2' });
+      const service = await lastUseOfTwoWorkers();
+      const unexpected = fromNow(service, 'worker_ended');
       const pids = pidsOf(service);
-      const { landed, answer } = await callbackUnderWay();
+      const { landed, answer } = await callbackUnderWay(service);
       if (toAll) for (const pid of pids) process.kill(pid, 'SIGTERM');
       const code = service.running.stop();
-      await isStopping();
+      await isStopping(service);
       const { port } = new URL(service.url);
       await expect.poll(() => isTaken(Number(port)), PATIENCE).toBe(false);
       answer();
-      expect((await landed).location).toBe(`${service.url}/wanted`);
+      expect((await landed).location).toBe(`${service.publicUrl}/wanted`);
       expect(await code).toBe(0);
       expect(pids.filter(isRunning)).toEqual([]);
-      expect(logOf(service.running).filter(({ event }) => event === 'worker_ended')).toEqual([]);
+      expect(unexpected()).toEqual([]);
     },
   );
 
   it('a SIGTERM to a worker alone changes nothing', async () => {
-    service = await startService({ SALLYPORT_WORKERS: '2' });
+    const service = await twoWorkers();
     const pids = pidsOf(service);
     for (const pid of pids) process.kill(pid, 'SIGTERM');
     for (const pid of pids)
@@ -287,18 +325,30 @@ describe('Stopping serve with workers', () => {
   });
 
   it('a worker that does not end in time is killed and told in the log, and the exit code is 0', async () => {
-    service = await startService({ SALLYPORT_WORKERS: '2' });
+    const clock = await startMovedClock({ movesTimers: true });
+    const service = await startTwoWorkers({ clock });
+    onTestFinished(async () => {
+      await service.stop();
+      await clock.close();
+    });
     const pids = pidsOf(service);
     const stuck = workersOf(service.running).get(1) ?? 0;
     process.kill(stuck, 'SIGSTOP');
-    expect(await service.running.stop()).toBe(0);
+    const code = service.running.stop();
+    await isStopping(service);
+    await allEnded(pids.filter((pid) => pid !== stuck));
+    // Time for requests and for renewals under way: it is not killed in the midst of them.
+    await clock.advance(BEFORE_KILLED_MS, [stuck]);
+    expect(isRunning(stuck)).toBe(true);
+    await clock.advance(TO_KILLED_MS, [stuck]);
+    expect(await code).toBe(0);
     expect(pids.filter(isRunning)).toEqual([]);
     const told = logOf(service.running).filter(({ event }) => event === 'worker_killed');
     expect(told).toEqual([expect.objectContaining({ worker: 1, pid: stuck })]);
   });
 
   it('killing the process that was started ends the workers too', async () => {
-    service = await startService({ SALLYPORT_WORKERS: '2' });
+    const service = await lastUseOfTwoWorkers();
     const pids = pidsOf(service);
     expect(pids.filter(isRunning)).toEqual(pids);
     await service.running.kill();
@@ -321,7 +371,7 @@ describe('Starting serve with workers', () => {
     OIDC_CLIENT_SECRET_FILE: secretFile,
     SALLYPORT_STATE_DIRECTORY: join(folder.path, 'state'),
     SALLYPORT_LOG_LEVEL: 'error',
-    SALLYPORT_WORKERS: '3',
+    SALLYPORT_WORKERS: '2',
   };
 
   it('is not ready before the last of them listens', async () => {
@@ -415,7 +465,7 @@ describe('Starting serve with workers', () => {
       const ended = await run(['serve', '--port', '0'], { ...ENVIRONMENT, ...preload(source) });
       expect([ended.code, ended.stdout]).toEqual([1, '']);
       expect(
-        ended.stderr.match(/SP_WORKER_FAILED \(worker:[123]\): it ended 3 times/g),
+        ended.stderr.match(/SP_WORKER_FAILED \(worker:[12]\): it ended 3 times/g),
       ).toHaveLength(1);
       const log = logOf({ stderr: () => ended.stderr });
       const ends = log.filter(({ event }) => event === 'worker_ended');
@@ -446,7 +496,6 @@ describe('Starting serve with workers', () => {
 
   it.each([
     ['one, or none configured', {}, 0],
-    ['two', { SALLYPORT_WORKERS: '2' }, 2],
     ['auto', { SALLYPORT_WORKERS: 'auto' }, PROCESSORS > 1 ? PROCESSORS : 0],
   ])('%s: has no more processes than that', async (_, workers, children) => {
     const { SALLYPORT_WORKERS: __, ...rest } = ENVIRONMENT;

@@ -8,7 +8,9 @@
  */
 
 import { AsyncResource } from 'node:async_hooks';
+import { syncBuiltinESMExports } from 'node:module';
 import { connect } from 'node:net';
+import promises from 'node:timers/promises';
 
 const RealDate = Date;
 const realNow = Date.now.bind(Date);
@@ -120,6 +122,28 @@ function fireDue(): void {
   for (const timer of waiting) timer.rearm();
 }
 
+/** `setTimeout` of `node:timers/promises`. */
+function sleep<T>(
+  ms: number,
+  value: T,
+  { signal, ref = true }: { readonly signal?: AbortSignal; readonly ref?: boolean } = {},
+): Promise<T> {
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
+  const timer = new MovedTimer(() => {
+    signal?.removeEventListener('abort', abort);
+    resolve(value);
+  }, ms);
+  const abort = (): void => {
+    timer.close();
+    const aborted = new Error('The operation was aborted', { cause: signal?.reason });
+    reject(Object.assign(aborted, { name: 'AbortError', code: 'ABORT_ERR' }));
+  };
+  if (!ref) timer.unref();
+  if (signal?.aborted === true) abort();
+  else signal?.addEventListener('abort', abort, { once: true });
+  return promise;
+}
+
 function moveTimers(): void {
   const set = (callback: (...args: unknown[]) => void, ms = 0, ...args: unknown[]) =>
     new MovedTimer(() => callback(...args), ms);
@@ -135,6 +159,8 @@ function moveTimers(): void {
     new MovedTimer(() => controller.abort(reason), ms).unref();
     return controller.signal;
   };
+  promises.setTimeout = sleep as typeof promises.setTimeout;
+  syncBuiltinESMExports();
 }
 
 await follow(process.env['MOVED_CLOCK'] ?? '');

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { Browser } from './browser.ts';
 import { type MovedClock, startMovedClock } from './moved-clock.ts';
 import { startPlane, startService } from './platform.ts';
@@ -75,6 +75,16 @@ describe('A moved clock', () => {
 const SAY = `process.stdin.on('data', () => console.log(JSON.stringify([
   Date.now(), new Date().getTime(), Date.parse(Date()), new Date(5).getTime(), Date.UTC(1970, 0, 1, 0, 0, 0, 7),
   new Date() instanceof Date, new Date().constructor === Date, performance.now()])))`;
+/** Says what is due in one, two and three minutes when its time has come. */
+const SLEEPERS = `import { setTimeout as sleep } from 'node:timers/promises';
+const say = (...words) => console.log(JSON.stringify(words));
+const offSwitch = new AbortController();
+sleep(60_000, 0, { signal: offSwitch.signal }).then(() => say('not called off'), ({ name }) => say('called off', name));
+sleep(60_000, 1).then((value) => say('promise', value));
+setTimeout(() => say('callback'), 2 * 60_000);
+setTimeout(() => say('later'), 3 * 60_000);
+say('waiting');
+offSwitch.abort();`;
 /** Two workers say their time when asked; a first line names all three processes. */
 const CLUSTER = `import cluster from 'node:cluster';
 if (cluster.isPrimary) {
@@ -87,12 +97,12 @@ describe('A process that follows a moved clock', () => {
   let clock: MovedClock;
   const children: ChildProcess[] = [];
   const folder = temporaryFolder();
-  const run = (script: string) => {
+  const run = (script: string, follows: MovedClock = clock) => {
     const file = join(folder.path, 'script.mjs');
     writeFileSync(file, script);
     const child = spawn(process.execPath, [file], {
       stdio: ['pipe', 'pipe', 'inherit'],
-      env: { ...clock.environment },
+      env: { ...follows.environment },
     });
     children.push(child);
     const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
@@ -151,6 +161,18 @@ describe('A process that follows a moved clock', () => {
     await expect
       .poll(() => clock.pids().filter((pid) => pids.includes(pid)), { timeout: 20_000 })
       .toEqual([]);
+  });
+
+  it('that moves timers, too, does what is due by it at once, and nothing that is not or was called off', async () => {
+    const moving = await startMovedClock({ movesTimers: true });
+    onTestFinished(() => moving.close());
+    const { nextLine } = run(SLEEPERS, moving);
+    expect(await nextLine()).toEqual(['waiting']);
+    expect(await nextLine()).toEqual(['called off', 'AbortError']);
+    for (const due of [['promise', 1], ['callback'], ['later']]) {
+      await moving.advance(MINUTE);
+      expect(await nextLine()).toEqual(due);
+    }
   });
 
   it('does not begin without it', async () => {

@@ -21,9 +21,11 @@ export interface MovedClock {
    * that starts later begins at the moved time. Timers are moved only where that was asked for: one whose
    * time has come fires at once, in the order in which they are due.
    *
+   * @param stopped - Processes that cannot confirm, because they were sent SIGSTOP.
+   *
    * @throws Naming the process that has not confirmed within 10 s.
    */
-  advance(ms: number): Promise<void>;
+  advance(ms: number, stopped?: readonly number[]): Promise<void>;
   /** Processes that still run keep the offset they have. */
   close(): Promise<void>;
 }
@@ -41,7 +43,7 @@ const CONFIRM_MS = 10_000;
 /**
  * Starts a clock that tells the real time until it is advanced.
  *
- * @param movesTimers - Whether `setTimeout` and `AbortSignal.timeout` follow it as well.
+ * @param movesTimers - Whether `setTimeout`, that of `node:timers/promises` and `AbortSignal.timeout` follow it as well.
  */
 export async function startMovedClock({
   movesTimers = false,
@@ -114,10 +116,11 @@ export async function startMovedClock({
     now: () => Date.now() + offsetMs,
     // A process and its threads follow each for itself.
     pids: () => [...new Set([...followers].map(({ pid }) => pid))],
-    async advance(ms) {
+    async advance(ms, stopped = []) {
       offsetMs += ms;
       turn += 1;
-      const all = [...followers].map((follower) => confirmed(follower, turn));
+      const able = [...followers].filter(({ pid }) => !stopped.includes(pid));
+      const all = able.map((follower) => confirmed(follower, turn));
       for (const { socket } of followers) tell(socket);
       await Promise.all(all);
     },
