@@ -8,6 +8,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '../wire/process.ts';
+import type { CommandHost } from './command-host.ts';
 
 /** The real command. */
 export const COMMAND: string = new URL('../../packages/cli/bin/sallyport.js', import.meta.url)
@@ -32,12 +33,13 @@ export interface UnderWay {
 export interface Home {
   readonly path: string;
   readonly environment: Record<string, string>;
-  /** Runs a command to its end, in the home itself or in another folder. */
+  /** Runs a command to its end, in the home itself or in another folder; in the home's host if it has one. */
   run(
     args: readonly string[],
     environment?: Readonly<Record<string, string>>,
     workingFolder?: string,
   ): Promise<Ended>;
+  /** Starts it as a process of its own. */
   start(
     args: readonly string[],
     environment?: Readonly<Record<string, string>>,
@@ -50,8 +52,12 @@ export interface Home {
 
 const LIMIT_MS = 40_000;
 
-/** Makes a home with nothing in it. Tokens go to files, so that no keyring of the machine is touched. */
-export function makeHome(): Home {
+/**
+ * Makes a home with nothing in it. Tokens go to files, so that no keyring of the machine is touched.
+ *
+ * @param host - Runs the commands; each is a process of its own when absent.
+ */
+export function makeHome(host?: CommandHost): Home {
   const folder = temporaryFolder();
   const environment: Record<string, string> = {
     PATH: process.env['PATH'] ?? '',
@@ -74,7 +80,10 @@ export function makeHome(): Home {
     path: folder.path,
     environment,
     start,
-    run: (args, added, workingFolder) => start(args, added, workingFolder).ended,
+    run: (args, added, workingFolder = folder.path) =>
+      host === undefined
+        ? start(args, added, workingFolder).ended
+        : host.run(args, { ...environment, ...added }, workingFolder),
     texts: () =>
       readdirSync(folder.path, { recursive: true, withFileTypes: true })
         .filter((entry) => entry.isFile() && !entry.parentPath.includes('tokens'))

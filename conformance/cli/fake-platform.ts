@@ -28,6 +28,8 @@ export interface FakePlatform {
   readonly asked: Asked[];
   /** Requests to a path. */
   count(path: string): number;
+  /** Resolves when a path is asked for the next time. */
+  nextRequest(path: string): Promise<void>;
   /** Overrides by path. */
   readonly answers: Map<string, Answer>;
   /** Every token and code given out: none of them may show. */
@@ -53,6 +55,7 @@ export async function startFakePlatform(): Promise<FakePlatform> {
   const living = new Set<string>();
   const refreshable = new Set<string>();
   const challenges = new Map<string, string>();
+  const waiting: { readonly path: string; readonly resolve: () => void }[] = [];
   let polls = 0;
   const secret = (kind: string): string => {
     const value = `${kind}-canary-${randomBytes(12).toString('hex')}`;
@@ -74,6 +77,11 @@ export async function startFakePlatform(): Promise<FakePlatform> {
       headers: request.headers,
     };
     asked.push(one);
+    for (const [index, { path, resolve }] of [...waiting.entries()].toReversed())
+      if (path === one.path) {
+        waiting.splice(index, 1);
+        resolve();
+      }
     const override = platform.answers.get(one.path);
     if (override === undefined) {
       answer(one, response);
@@ -188,6 +196,7 @@ export async function startFakePlatform(): Promise<FakePlatform> {
     redirectPort,
     asked,
     count: (path) => asked.filter((one) => one.path === path).length,
+    nextRequest: (path) => new Promise((resolve) => waiting.push({ path, resolve })),
     answers: new Map(),
     secrets,
     lifetime: 3_600,

@@ -14,9 +14,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../wire/process.ts';
 import { type Ended, type Home, makeHome } from './command.ts';
+import { createCommandHost } from './command-host.ts';
 import { type FakePlatform, startFakePlatform } from './fake-platform.ts';
 
 const CANARY = 'canary-of-another-file';
@@ -24,12 +25,14 @@ const CANARY = 'canary-of-another-file';
 const isRoot = process.getuid?.() === 0;
 const NOBODY = 65_534;
 
+const host = createCommandHost();
+afterAll(() => host.stop());
 let home: Home;
 let platform: FakePlatform;
 /** A repository somebody cloned, outside of the home. */
 let cloned: ReturnType<typeof temporaryFolder>;
 beforeEach(async () => {
-  home = makeHome();
+  home = makeHome(host);
   platform = await startFakePlatform();
   platform.pollsUntilConfirmed = 0;
   cloned = temporaryFolder();
@@ -395,7 +398,7 @@ describe('Certificates', () => {
 describe('Compiled code', () => {
   const compiled = (): string => join(home.path, 'cache/sallyport/compiled');
   const run = (cache: string): Promise<Ended> =>
-    home.run(['completion', 'bash'], { XDG_CACHE_HOME: cache });
+    home.start(['completion', 'bash'], { XDG_CACHE_HOME: cache }).ended;
   const isUsed = (): boolean => existsSync(compiled()) && readdirSync(compiled()).length > 0;
 
   it('is kept in a folder of mode 0700', async () => {

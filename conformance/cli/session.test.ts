@@ -1,14 +1,22 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { rootCertificates } from 'node:tls';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startMovedClock } from '../wire/moved-clock.ts';
 import { type Ended, type Home, makeHome } from './command.ts';
+import { createCommandHost } from './command-host.ts';
 import { type FakePlatform, startFakePlatform } from './fake-platform.ts';
 
+const clock = await startMovedClock({ movesTimers: true });
+const host = createCommandHost(clock);
+afterAll(async () => {
+  host.stop();
+  await clock.close();
+});
 let home: Home;
 let platform: FakePlatform;
 beforeEach(async () => {
-  home = makeHome();
+  home = makeHome(host);
   platform = await startFakePlatform();
   platform.pollsUntilConfirmed = 0;
 });
@@ -17,8 +25,20 @@ afterEach(async () => {
   home.remove();
 });
 
-const signIn = (...args: string[]): Promise<Ended> =>
-  home.run(['login', '--endpoint', platform.url, '--flow', 'device', ...args]);
+/** Signs in with a device code; the second before the first question for the token is moved. */
+async function signIn(args: readonly string[] = [], at = platform): Promise<Ended> {
+  const begun = at.nextRequest('/device');
+  const polls = at.count('/token');
+  const ended = home.run(['login', '--endpoint', at.url, '--flow', 'device', ...args]);
+  await Promise.race([begun, ended]);
+  let isOver = false;
+  const note = () => {
+    isOver = true;
+  };
+  void ended.then(note);
+  while (!isOver && at.count('/token') === polls) await clock.advance(1_000);
+  return ended;
+}
 const refreshTokens = (): string[] =>
   [...platform.secrets].filter((each) => each.startsWith('refresh'));
 const revoked = (): (string | null)[] =>
@@ -87,7 +107,7 @@ describe('sallyport logout', () => {
     const secure = platform.url.replace('http://', 'dns:///');
     mkdirSync(dirname(kept), { recursive: true });
     writeFileSync(kept, `admin:\n  endpoint: ${secure}\n`);
-    const { code } = await home.run(['login', '--endpoint', platform.url, '--flow', 'device']);
+    const { code } = await signIn();
     expect(code).toBe(0);
     const text = readFileSync(kept, 'utf8');
     expect(text).toContain(secure);
@@ -99,7 +119,7 @@ describe('sallyport logout', () => {
     other.pollsUntilConfirmed = 0;
     try {
       await signIn();
-      await home.run(['login', '--endpoint', other.url, '--flow', 'device', '--profile', 'two']);
+      await signIn(['--profile', 'two'], other);
       await home.run(['logout']);
       expect((await home.run(['token', '--profile', 'two'])).code).toBe(0);
       await signIn();
