@@ -28,7 +28,7 @@ process.stderr.write = collector((text) => {
   stderr += text;
 });
 process.exit = (given) => {
-  code = Number(given ?? process.exitCode ?? 0);
+  code = Number(given ?? exitCode());
   throw new Ended();
 };
 // The test holds the other end.
@@ -51,9 +51,13 @@ async function runCommand({ args, environment, workingFolder }: Command): Promis
   } catch (error) {
     if (!(error instanceof Ended)) throw error;
   }
-  code ??= Number(process.exitCode ?? 0);
+  code ??= exitCode();
   process.exitCode = undefined;
   process.stdout.removeAllListeners('error');
+}
+
+function exitCode(): number {
+  return Number(process.exitCode ?? 0);
 }
 
 function collector(take: (text: string) => void): typeof process.stdout.write {

@@ -1,18 +1,31 @@
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { exchange } from '../wire/exchange.ts';
+import { startMovedClock } from '../wire/moved-clock.ts';
 import { isTaken } from '../wire/ports.ts';
-import { type Home, makeHome } from './command.ts';
+import { PATIENCE } from '../wire/workers.ts';
+import { type Ended, type Home, makeHome } from './command.ts';
+import { createCommandHost } from './command-host.ts';
+import { withoutPauses } from './device-code.ts';
 import { type FakePlatform, startFakePlatform } from './fake-platform.ts';
 import { browserCommand, readRecord } from './scripted-browser.ts';
 
+/** What the browser writes down: the address it is given, and where that ends. */
+const PAGES = 2;
+
+const clock = await startMovedClock({ movesTimers: true });
+const host = createCommandHost(clock);
+afterAll(async () => {
+  host.stop();
+  await clock.close();
+});
 let home: Home;
 let platform: FakePlatform;
 let record: string;
 beforeEach(async () => {
-  home = makeHome();
+  home = makeHome(host);
   platform = await startFakePlatform();
   record = join(home.path, 'record');
 });
@@ -30,6 +43,14 @@ const login = (...args: string[]): string[] => [
   ...args,
 ];
 
+/** Signs in by browser; the browser has left when this resolves. */
+async function signIn(...args: string[]): Promise<Ended> {
+  const pages = readRecord(record).length + PAGES;
+  const ended = await home.run(login(...args));
+  await expect.poll(() => readRecord(record).length, PATIENCE).toBe(pages);
+  return ended;
+}
+
 async function expectSignedIn(): Promise<void> {
   const token = await home.run(['token', '--no-login']);
   expect(token.code).toBe(0);
@@ -43,7 +64,7 @@ async function expectNobody(): Promise<void> {
 
 describe('sallyport login, by browser and loopback', () => {
   it('signs in, says who, until when and where the tokens are, and prints the address', async () => {
-    const { code, stdout, stderr } = await home.run(login());
+    const { code, stdout, stderr } = await signIn();
     expect([code, stdout]).toEqual([0, '']);
     expect(stderr).toContain(`Signed in to ${platform.url} as Ada Lovelace <ada@example.test>.`);
     expect(stderr).toMatch(/valid until \d{4}-\d\d-\d\dT/);
@@ -53,7 +74,7 @@ describe('sallyport login, by browser and loopback', () => {
   });
 
   it('gives the browser the address alone, with an S256 challenge and the redirect URI byte for byte', async () => {
-    await home.run(login());
+    await signIn();
     const [opened] = readRecord(record);
     expect(opened?.argv).toHaveLength(4);
     const url = new URL(opened?.argv?.[3] ?? '');
@@ -66,7 +87,7 @@ describe('sallyport login, by browser and loopback', () => {
   });
 
   it('ends the browser on a page that needs nothing from elsewhere', async () => {
-    await home.run(login());
+    await signIn();
     const page = readRecord(record)[1];
     expect(page?.status).toBe(200);
     expect(page?.headers?.['content-security-policy']).toContain("default-src 'none'");
@@ -74,7 +95,7 @@ describe('sallyport login, by browser and loopback', () => {
   });
 
   it('keeps tokens in files of mode 0600 in a folder of mode 0700', async () => {
-    await home.run(login());
+    await signIn();
     const folder = join(home.path, '.local/share/sallyport/tokens');
     expect(statSync(folder).mode & 0o777).toBe(0o700);
     const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
@@ -83,7 +104,7 @@ describe('sallyport login, by browser and loopback', () => {
   });
 
   it('--json says the same as one object on stdout', async () => {
-    const { code, stdout } = await home.run(login('--json'));
+    const { code, stdout } = await signIn('--json');
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({
       ok: true,
@@ -178,15 +199,14 @@ describe('sallyport login, by browser and loopback', () => {
 });
 
 describe('sallyport login with a device code', () => {
+  const signInByDevice = (...args: string[]): Promise<Ended> =>
+    withoutPauses(clock, platform, () =>
+      home.run(['login', '--endpoint', platform.url, '--flow', 'device', ...args]),
+    );
+
   it('prints address and code, waits until it is confirmed, and signs in', async () => {
     platform.pollsUntilConfirmed = 2;
-    const { code, stdout, stderr } = await home.run([
-      'login',
-      '--endpoint',
-      platform.url,
-      '--flow',
-      'device',
-    ]);
+    const { code, stdout, stderr } = await signInByDevice();
     expect([code, stdout]).toEqual([0, '']);
     expect(stderr).toContain(`${platform.url}/activate?user_code=WDJB-MJHT`);
     expect(stderr).toContain('confirm the code  WDJB-MJHT');
@@ -199,13 +219,7 @@ describe('sallyport login with a device code', () => {
 
   it.each(['access_denied', 'expired_token'])('%s ends it with 1 and no token', async (error) => {
     platform.answers.set('/token', () => ({ status: 400, body: { error } }));
-    const { code, stderr } = await home.run([
-      'login',
-      '--endpoint',
-      platform.url,
-      '--flow',
-      'device',
-    ]);
+    const { code, stderr } = await signInByDevice();
     expect(code).toBe(1);
     expect(stderr).not.toBe('');
     platform.answers.clear();
@@ -222,25 +236,12 @@ describe('sallyport login with a device code', () => {
 
   it('says that there are no device codes where there are none', async () => {
     platform.hasDeviceCodes = false;
-    const { code, stderr } = await home.run([
-      'login',
-      '--endpoint',
-      platform.url,
-      '--flow',
-      'device',
-    ]);
+    const { code, stderr } = await signInByDevice();
     expect([code, stderr.includes('--flow pkce')]).toEqual([1, true]);
   });
 
   it('draws no QR code into a log', async () => {
-    const { stderr } = await home.run([
-      'login',
-      '--endpoint',
-      platform.url,
-      '--flow',
-      'device',
-      '--qr',
-    ]);
+    const { stderr } = await signInByDevice('--qr');
     expect(stderr).not.toMatch(/[\u2580-\u259f]/);
   });
 });
@@ -283,7 +284,7 @@ describe('Profiles', () => {
   it('login --endpoint writes one, later commands use it, and none is led elsewhere unasked', async () => {
     const other = await startFakePlatform();
     try {
-      await home.run(login());
+      await signIn();
       const second = await home.run([
         'login',
         '--endpoint',
@@ -291,6 +292,7 @@ describe('Profiles', () => {
         '--browser',
         browserCommand(record),
       ]);
+      await expect.poll(() => readRecord(record).length, PATIENCE).toBe(2 * PAGES);
       const name = new URL(other.url).host.replace(':', '-');
       expect(second.stderr).toContain(`--profile ${name}`);
       const first = JSON.parse((await home.run(['whoami', '--json'])).stdout);
@@ -314,7 +316,7 @@ describe('Profiles', () => {
   });
 
   it("a project's file cannot say where tokens go", async () => {
-    await home.run(login());
+    await signIn();
     writeFileSync(join(home.path, '.sallyport.yaml'), 'admin:\n  endpoint: evil.example\n');
     const { code, stderr } = await home.run(['token']);
     expect(code).toBe(1);

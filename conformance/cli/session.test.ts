@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startMovedClock } from '../wire/moved-clock.ts';
 import { type Ended, type Home, makeHome } from './command.ts';
 import { createCommandHost } from './command-host.ts';
+import { withoutPauses } from './device-code.ts';
 import { type FakePlatform, startFakePlatform } from './fake-platform.ts';
 
 const clock = await startMovedClock({ movesTimers: true });
@@ -25,20 +26,10 @@ afterEach(async () => {
   home.remove();
 });
 
-/** Signs in with a device code; the second before the first question for the token is moved. */
-async function signIn(args: readonly string[] = [], at = platform): Promise<Ended> {
-  const begun = at.nextRequest('/device');
-  const polls = at.count('/token');
-  const ended = home.run(['login', '--endpoint', at.url, '--flow', 'device', ...args]);
-  await Promise.race([begun, ended]);
-  let isOver = false;
-  const note = () => {
-    isOver = true;
-  };
-  void ended.then(note);
-  while (!isOver && at.count('/token') === polls) await clock.advance(1_000);
-  return ended;
-}
+const signIn = (args: readonly string[] = [], at = platform): Promise<Ended> =>
+  withoutPauses(clock, at, () =>
+    home.run(['login', '--endpoint', at.url, '--flow', 'device', ...args]),
+  );
 const refreshTokens = (): string[] =>
   [...platform.secrets].filter((each) => each.startsWith('refresh'));
 const revoked = (): (string | null)[] =>
