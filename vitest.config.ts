@@ -5,6 +5,9 @@ const source = {
   ssr: { resolve: { conditions: ['source'] } },
 };
 
+/** Vitest leaves one processor to itself, which on two of them means one file after the other. */
+const maxWorkers = '100%';
+
 /** They start processes of their own; the other tests of the packages start none. */
 const WITH_PROCESSES = ['packages/*/src/**/*.process.test.ts'];
 
@@ -18,11 +21,15 @@ const config: ViteUserConfig = defineConfig({
   test: {
     reporters: ['default', './tools/suite/slowest-files.ts'],
     sequence: { shuffle: { files: true, tests: false } },
+    maxWorkers,
+    // One after the other (`groupOrder`): a worker is shared by the files of one project that follow each other.
     projects: [
       {
         ...source,
         test: {
           name: 'unit',
+          maxWorkers,
+          sequence: { groupOrder: 0 },
           include: ['packages/*/src/**/*.test.ts', 'tools/**/*.test.ts'],
           exclude: WITH_PROCESSES,
           testTimeout: 30_000,
@@ -34,6 +41,8 @@ const config: ViteUserConfig = defineConfig({
         ...source,
         test: {
           name: 'process',
+          maxWorkers,
+          sequence: { groupOrder: 1 },
           include: WITH_PROCESSES,
           testTimeout: 30_000,
           isolate: false,
@@ -44,6 +53,8 @@ const config: ViteUserConfig = defineConfig({
         ...source,
         test: {
           name: 'conformance',
+          maxWorkers,
+          sequence: { groupOrder: 2 },
           include: ['conformance/**/*.test.ts'],
           exclude: UNDER_LOAD,
           testTimeout: 60_000,
@@ -54,6 +65,8 @@ const config: ViteUserConfig = defineConfig({
         ...source,
         test: {
           name: 'interop',
+          maxWorkers,
+          sequence: { groupOrder: 3 },
           include: ['interop/**/*.test.ts'],
           exclude: UNDER_LOAD,
           testTimeout: 120_000,
@@ -68,7 +81,7 @@ const config: ViteUserConfig = defineConfig({
           testTimeout: 120_000,
           hookTimeout: 60_000,
           fileParallelism: false,
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 4 },
         },
       },
     ],

@@ -10,10 +10,8 @@ import { startControlServer } from './control-server.ts';
 import { runSteadyLoad, type SteadyRequest, type SteadyResult } from './steady-load.ts';
 import { growthOf, type WatchedProcess, watchProcess } from './watched-memory.ts';
 
-/** Five minutes in CI; thirty by hand: `STEADY_LOAD_SECONDS=1800`. */
-const SECONDS = Number(
-  process.env['STEADY_LOAD_SECONDS'] ?? (process.env['CI'] === 'true' ? 300 : 20),
-);
+/** In the suite; `npm run soak -- --seconds N` gives another number. */
+const SECONDS = Number(process.env['STEADY_LOAD_SECONDS'] ?? 45);
 /** Bounded, because other tests run beside this one: the rate is not what is tested. */
 const PER_SECOND = 1_000;
 /** So many are asked beside each other that a renewal is under way all the time. */
@@ -21,8 +19,8 @@ const USERS = 300;
 /** Tokens a program has at a time, and new ones it gets each second. */
 const TOKENS_AT_ONCE = 100;
 const NEW_TOKENS_PER_SECOND = 5;
-/** Sessions are renewed well within this. */
-const ACCESS_TOKEN_SECONDS = 90;
+/** Sessions are renewed within this, the least that the product goes by: each at least once in the suite's run. */
+const ACCESS_TOKEN_SECONDS = 30;
 const SLICES = 25;
 const FIFTH = SLICES / 5;
 const SCRAPE_EVERY_MS = 5_000;
@@ -90,8 +88,7 @@ describe(`sallyport serve under ${PER_SECOND} requests a second for ${SECONDS} s
   it('answers every request as it has to be answered, sessions renewed on the way', () => {
     expect(result.failures).toEqual([]);
     expect(result.requests).toBe(PER_SECOND * SECONDS);
-    // In less than the life of an access token none is due.
-    if (SECONDS > ACCESS_TOKEN_SECONDS) expect(renewals).toBeGreaterThan(USERS / 2);
+    expect(renewals).toBeGreaterThan((USERS / 2) * Math.floor(SECONDS / ACCESS_TOKEN_SECONDS));
   });
 
   it(`does not grow over the second half: RSS flat within ${GROWTH_MAX_MB} MB`, () => {
@@ -105,7 +102,7 @@ describe(`sallyport serve under ${PER_SECOND} requests a second for ${SECONDS} s
     expect(Math.min(...last)).toBeLessThanOrEqual(RSS_MAX_MB);
   });
 
-  it('is as quick in the last minute as in the second one, unless the machine is slow for everybody: p99 flat', () => {
+  it('is as quick in the last fifth as in the second one, unless the control is slow, too: p99 flat', () => {
     const before = calmP99(result, FIFTH);
     const after = calmP99(result, SLICES - FIFTH);
     const others = calmP99(control, SLICES - FIFTH);

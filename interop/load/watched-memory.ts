@@ -22,14 +22,30 @@ export function watchProcess(pid: number): WatchedProcess {
   return { seen, stop: () => clearInterval(timer) };
 }
 
-/** How much values grow from the first to the last, by the straight line that fits them best. */
+/** More values than these are put together in so many parts, each with its median. */
+const PARTS_MAX = 300;
+
+/**
+ * How much values grow from the first to the last, by the median of the slopes between all of them (Theil-Sen): a
+ * collection of garbage and a moment in which other programs disturb do not count.
+ *
+ * @param values - In equal distances.
+ */
 export function growthOf(values: readonly number[]): number {
-  const middle = (values.length - 1) / 2;
-  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-  let [covariance, variance] = [0, 0];
-  for (const [index, value] of values.entries()) {
-    covariance += (index - middle) * (value - mean);
-    variance += (index - middle) ** 2;
-  }
-  return (covariance / variance) * (values.length - 1);
+  const count = Math.min(values.length, PARTS_MAX);
+  const each = values.length / count;
+  const parts = Array.from({ length: count }, (_, n) =>
+    medianOf(values.slice(n * each, (n + 1) * each)),
+  );
+  const slopes = parts.flatMap((from, n) =>
+    parts.slice(n + 1).map((to, distance) => (to - from) / (distance + 1)),
+  );
+  return (medianOf(slopes) * (values.length - 1)) / each;
+}
+
+function medianOf(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = (sorted.length - 1) / 2;
+  const [low, high] = [sorted[Math.floor(middle)], sorted[Math.ceil(middle)]];
+  return ((low ?? Number.NaN) + (high ?? Number.NaN)) / 2;
 }
