@@ -22,6 +22,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'session/renewal',
     'verdict',
     'bearer',
+    'issuer/relying-party',
     'answer',
     'observe',
     'doors',

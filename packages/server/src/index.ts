@@ -13,15 +13,6 @@ export {
 export type { BearerSettings, IssuerSettings } from './bearer/bearer-settings.ts';
 export { createDisabledServer, type DisabledServerOptions } from './disabled-server.ts';
 export { Readiness, type WaitedFor, type WaitingFor } from './health/readiness.ts';
-export { createIssuers, type Issuers, type IssuersOptions } from './issuer/issuers.ts';
-export type { AuthorizationServerDocument } from './issuer/metadata/authorization-server-document.ts';
-export {
-  type AuthorizationServerMetadata,
-  createMetadataSource,
-  type MetadataSource,
-  type MetadataSourceOptions,
-} from './issuer/metadata/authorization-server-metadata.ts';
-export { createPatientFetch } from './issuer/patient-fetch.ts';
 export type { ClientCredential } from './issuer/relying-party/client-authentication.ts';
 export { type ClientKey, parseClientKey } from './issuer/relying-party/client-key.ts';
 export { type ClientKeys, createClientKeys } from './issuer/relying-party/client-keys.ts';

@@ -13,13 +13,12 @@ import {
   type ClientCredential,
   createAdminServer,
   createClientKeys,
-  createIssuers,
   createKeyRingFile,
-  createMetadataSource,
   createRelyingParty,
   type Readiness,
   type SessionStore,
 } from '@sallyport/server';
+import { createIssuers, createMetadataSource } from '@sallyport/server/issuer';
 import {
   combineObservers,
   createAudit,

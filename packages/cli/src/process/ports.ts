@@ -4,7 +4,8 @@
  * @module
  */
 
-import { createPatientFetch, type Schedule } from '@sallyport/server';
+import type { Schedule } from '@sallyport/server';
+import { createPatientFetch } from '@sallyport/server/issuer';
 import type { Log, Metrics, Tracer } from '@sallyport/server/observe';
 
 /** Ports of the composition root. */

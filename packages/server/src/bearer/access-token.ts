@@ -5,12 +5,14 @@
  */
 
 import { listAudienceSpellings } from '@sallyport/config';
-import { readAudiences, readClientId, readTime } from '../issuer/jwt/claim-readers.ts';
+import {
+  CLOCK_TOLERANCE_SECONDS,
+  readAudiences,
+  readClientId,
+  readTime,
+} from '../issuer/jwt/claim-readers.ts';
 import type { JsonObject } from '../issuer/jwt/strict-json.ts';
 import type { BearerSettings, IssuerSettings } from './bearer-settings.ts';
-
-/** Clocks of two machines may differ by this much. */
-const CLOCK_TOLERANCE_SECONDS = 30;
 
 /** The first check that claims do not pass. For the log; the wire only says `bearer_not_accepted`. */
 export type ClaimsProblem =

@@ -5,10 +5,11 @@
  */
 
 import type { SignatureAlgorithm } from '@sallyport/config';
+import type { IntrospectionEndpoint } from '../issuer/introspection/introspection-request.ts';
 
 /** One issuer, and how its tokens are read. */
 export interface IssuerSettings {
-  /** Byte for byte as tokens spell `iss`. */
+  /** Byte for byte the `iss` of its tokens. */
   readonly issuer: string;
   /** Absolute URL of the metadata document; empty asks at the registered places. */
   readonly metadataUrl: string;
@@ -27,11 +28,7 @@ export interface IssuerSettings {
 }
 
 /** An introspection endpoint for opaque tokens (RFC 7662). */
-export interface IntrospectionSettings {
-  readonly endpoint: string;
-  readonly clientId: string;
-  /** Reads the secret, current at each use. */
-  readonly clientSecret: () => string;
+export interface IntrospectionSettings extends IntrospectionEndpoint {
   readonly requestsPerSecond: number;
   /** Whose tokens they are, and how the answer is read. */
   readonly issuer: IssuerSettings;

@@ -1,16 +1,16 @@
 /**
- * Asks an introspection endpoint about tokens that say nothing themselves (RFC 7662).
+ * Verifies opaque tokens by an introspection endpoint (RFC 7662).
  *
  * @module
  */
 
 import { hash } from 'node:crypto';
-import { SallyportError } from '@sallyport/protocol';
+import { requestIntrospection } from '../issuer/introspection/introspection-request.ts';
 import { RequestBudget } from '../issuer/introspection/request-budget.ts';
 import type { IssuerFetch } from '../issuer/issuer-request.ts';
 import { readClientId } from '../issuer/jwt/claim-readers.ts';
 import { TOKEN_MAX_LENGTH } from '../issuer/jwt/jwt.ts';
-import { type JsonObject, parseStrictObject } from '../issuer/jwt/strict-json.ts';
+import type { JsonObject } from '../issuer/jwt/strict-json.ts';
 import type { Schedule } from '../time/schedule.ts';
 import { createClaimsPolicy, findClaimsProblem } from './access-token.ts';
 import type { BearerSettings, IntrospectionSettings } from './bearer-settings.ts';
@@ -26,9 +26,9 @@ export interface IntrospectionOptions {
 
 /** Answers about opaque tokens. */
 export interface Introspection {
-  /** What an answer about a token is kept under: everything that decided it, none of it in the clear. */
+  /** The key of an answer in a cache: a hash of everything that decided it. */
   keyOf(token: string): string;
-  /** Asks, or joins whoever asks about the same token. Never rejects. */
+  /** Asks, or joins a request about the same token. Never rejects. */
   verify(token: string): Promise<Verification>;
   close(): void;
 }
@@ -78,30 +78,12 @@ export function createIntrospection(
 
   async function ask(token: string): Promise<Verification> {
     try {
-      const answer = await budget.run(() => request(token));
+      const answer = await budget.run(() => requestIntrospection(endpoint, token, fetch));
       return answer === undefined ? undecided : judge(answer);
     } catch (cause) {
       onFailure(issuer.issuer, cause);
       return undecided;
     }
-  }
-
-  async function request(token: string): Promise<JsonObject> {
-    const response = await fetch(endpoint.endpoint, {
-      method: 'POST',
-      headers: {
-        accept: 'application/json',
-        authorization: basicCredentials(endpoint.clientId, endpoint.clientSecret()),
-        'content-type': 'application/x-www-form-urlencoded',
-      },
-      body: new URLSearchParams({ token, token_type_hint: 'access_token' }).toString(),
-    });
-    if (response.status !== 200)
-      throw misbehaved(`introspection was answered with status ${response.status}`);
-    const answer = parseStrictObject(await response.text());
-    if (typeof answer?.['active'] !== 'boolean')
-      throw misbehaved('introspection was answered with something else than RFC 7662 says');
-    return answer;
   }
 
   function judge(answer: JsonObject): Verification {
@@ -141,18 +123,4 @@ function isBearerAccessToken(answer: JsonObject): boolean {
 
 function isBearer(value: unknown): boolean {
   return typeof value === 'string' && value.toLowerCase() === 'bearer';
-}
-
-/** @see [RFC 6749 section 2.3.1](https://www.rfc-editor.org/rfc/rfc6749#section-2.3.1) both are form-encoded first */
-function basicCredentials(clientId: string, clientSecret: string): string {
-  const pair = `${formEncode(clientId)}:${formEncode(clientSecret)}`;
-  return `Basic ${Buffer.from(pair).toString('base64')}`;
-}
-
-function formEncode(text: string): string {
-  return new URLSearchParams([['', text]]).toString().slice(1);
-}
-
-function misbehaved(detail: string): SallyportError {
-  return new SallyportError('SP_IDP_PROTOCOL', { component: 'idp:bearer', detail });
 }

@@ -1,9 +1,20 @@
-import { createSigningKey, ISSUER, IssuersInMemory } from '@sallyport/testing/idp/forge';
+import {
+  createSigningKey,
+  ISSUER,
+  IssuersInMemory,
+  WEB_CLIENT,
+} from '@sallyport/testing/idp/forge';
+import { BEARER_SETTINGS } from '@sallyport/testing/server/bearer';
+import { OPEN_RULES } from '@sallyport/testing/server/people';
 import { Clock } from '@sallyport/testing/time/clock';
 import { ClockTimers, settled } from '@sallyport/testing/time/clock-timers';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createIssuers } from './issuers.ts';
+import { createBearerVerifier } from '../bearer/bearer-verifier.ts';
+import { Generation } from '../verdict/generation.ts';
+import { createIssuers, type Issuers } from './issuers.ts';
 import type { IssuerDocument } from './metadata/authorization-server-document.ts';
+import { createMetadataSource } from './metadata/authorization-server-metadata.ts';
+import { createRelyingParty } from './relying-party/openid-client-relying-party.ts';
 
 const KEY = createSigningKey('ES256', 'ec');
 const METADATA_URL = `${ISSUER}/.well-known/openid-configuration`;
@@ -40,6 +51,52 @@ function setup(document: Readonly<Record<string, unknown>> = GOOD) {
   return { clock, timers, idp, says, issuers, failures, seen, follow };
 }
 
+/** Everything of the service that asks an issuer, as it is put together at start. */
+function startAllUses(
+  idp: IssuersInMemory,
+  issuers: Issuers,
+  clock: Clock,
+  timers: ClockTimers,
+  isShared = true,
+): void {
+  const ports = { fetch: idp.fetch, now: clock.now, schedule: timers.schedule };
+  const relyingParty = createRelyingParty({
+    ...ports,
+    ...(isShared ? { issuers } : {}),
+    issuer: ISSUER,
+    clientId: WEB_CLIENT,
+    credential: { method: 'client_secret', secret: () => 's3cret' },
+    pushedAuthorization: 'auto',
+    scopes: ['openid'],
+    publicOrigin: 'https://flow.example',
+    patientFetch: idp.fetch,
+    onFailure: () => {},
+    onReady: () => {},
+  });
+  const bearer = createBearerVerifier({
+    ...ports,
+    settings: BEARER_SETTINGS,
+    issuers,
+    access: () => OPEN_RULES,
+    claimHeaders: [],
+    generation: new Generation(),
+    onKeysLoaded: () => {},
+    onFailure: () => {},
+  });
+  const metadata = createMetadataSource({
+    issuers,
+    now: clock.now,
+    log: () => {},
+    folder: undefined,
+  });
+  metadata.of(ISSUER);
+  metadata.of(ISSUER, '');
+  onTestFinished(() => {
+    bearer.close();
+    relyingParty.close();
+  });
+}
+
 describe('an issuer', () => {
   it('is asked once for its metadata and once for its keys, however many need them', async () => {
     const { issuers, idp, follow } = setup();
@@ -51,6 +108,22 @@ describe('an issuer', () => {
     expect([one.current, other.current]).toEqual([GOOD, GOOD]);
     expect(issuer.keys.select('ec', 'ES256')).toHaveLength(1);
     expect(idp.asked).toEqual([METADATA_URL, `${ISSUER}/jwks`]);
+  });
+
+  it('is asked once at start by sign-in, bearer tokens and the metadata service together', async () => {
+    const { clock, timers, idp, issuers } = setup();
+    startAllUses(idp, issuers, clock, timers);
+    await settled();
+    expect(idp.asked).toEqual([METADATA_URL, `${ISSUER}/jwks`]);
+  });
+
+  it('is asked twice where one of them does not share it', async () => {
+    const { clock, timers, idp, issuers } = setup();
+    startAllUses(idp, issuers, clock, timers, false);
+    await settled();
+    expect(idp.asked.toSorted()).toEqual(
+      [METADATA_URL, METADATA_URL, `${ISSUER}/jwks`, `${ISSUER}/jwks`].toSorted(),
+    );
   });
 
   it('is another one under another name or address', () => {

@@ -6,7 +6,7 @@
 
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { JsonValue, Principal, UserRecord } from '@sallyport/protocol';
-import type { IssuedTokens } from '../issuer/relying-party/token-refresh.ts';
+import type { IssuedTokens } from '../issuer/token-refresh.ts';
 import type { KeyRing } from './key-ring.ts';
 import { open, seal } from './seal.ts';
 import type { SessionHandle } from './session-cookie.ts';

@@ -5,7 +5,7 @@
  */
 
 import type { JsonValue, Principal, UserRecord } from '@sallyport/protocol';
-import type { IssuedTokens } from '../issuer/relying-party/token-refresh.ts';
+import type { IssuedTokens } from '../issuer/token-refresh.ts';
 import type { KeyRing } from './key-ring.ts';
 import {
   createSessionHandle,

@@ -6,7 +6,7 @@ import { ClockTimers } from '@sallyport/testing/time/clock-timers';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { NO_REQUEST } from '../audit/audit.ts';
-import type { RefreshRefusal } from '../issuer/relying-party/token-refresh.ts';
+import type { RefreshRefusal } from '../issuer/token-refresh.ts';
 import { RenewalBudget } from '../session/renewal/renewal-budget.ts';
 import { Renewals } from '../session/renewal/renewals.ts';
 import { selectAccessClaims } from './access.ts';

@@ -5,7 +5,7 @@
  */
 
 import type { UserRecord } from '@sallyport/protocol';
-import type { IssuedTokens } from '../../../server/src/issuer/relying-party/token-refresh.ts';
+import type { IssuedTokens } from '../../../server/src/issuer/token-refresh.ts';
 import type { NewSession, SessionLifetimes } from '../../../server/src/session/sessions.ts';
 import type { AccessRules } from '../../../server/src/verdict/access.ts';
 

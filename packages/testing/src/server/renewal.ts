@@ -14,7 +14,7 @@ import type {
   RefreshedTokens,
   RefreshRefusal,
   RefreshTokens,
-} from '../../../server/src/issuer/relying-party/token-refresh.ts';
+} from '../../../server/src/issuer/token-refresh.ts';
 import { createLocalSessionStore } from '../../../server/src/session/local/local-session-store.ts';
 import {
   type RenewalDependencies,

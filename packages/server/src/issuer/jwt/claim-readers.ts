@@ -7,6 +7,8 @@
 import type { JsonValue } from '@sallyport/protocol';
 import type { JsonObject } from './strict-json.ts';
 
+/** Tolerated difference between the clocks of two machines. */
+export const CLOCK_TOLERANCE_SECONDS = 30;
 /** 9999-12-31: beyond it a number is not a date but an attempt at an overflow. */
 const LATEST_SECONDS = 253_402_300_799;
 
@@ -42,19 +44,21 @@ export function readClientId(claims: JsonObject, names: readonly string[]): stri
   return undefined;
 }
 
+/** Whether a claim is a NumericDate of any time from 1970 to the year 9999 (RFC 7519 section 2). */
+export function isTime(value: unknown): value is number {
+  return (
+    typeof value === 'number' && Number.isFinite(value) && value >= 0 && value <= LATEST_SECONDS
+  );
+}
+
 /**
- * Reads a NumericDate: whole seconds from 1970 to the year 9999.
+ * Reads a NumericDate in whole seconds, within the bounds of {@link isTime}.
  *
- * RFC 7519 allows fractions; no authorization server at hand writes any, and a whole number cannot
- * be lost between two readers.
+ * RFC 7519 allows fractions; no known authorization server writes any in access tokens, and two readers
+ * cannot round a whole number differently.
  */
 export function readTime(claim: JsonValue | undefined): number | undefined {
-  return typeof claim === 'number' &&
-    Number.isInteger(claim) &&
-    claim >= 0 &&
-    claim <= LATEST_SECONDS
-    ? claim
-    : undefined;
+  return isTime(claim) && Number.isInteger(claim) ? claim : undefined;
 }
 
 function isText(value: unknown): value is string {

@@ -1,5 +1,5 @@
 /**
- * What clients are told of authorization servers: in memory, fresh, and there again after a restart.
+ * The metadata documents that clients are given: kept in memory, and on disk for a restart while the issuer is down.
  *
  * @module
  */
@@ -20,16 +20,15 @@ import {
   readKeptDocument,
   writeKeptDocument,
 } from './kept-document-file.ts';
-import { listMetadataUrls } from './metadata-request.ts';
 
 /** One server's document. */
 export interface AuthorizationServerMetadata {
   readonly issuer: string;
-  /** What is known now; the same object until a refresh brings another. */
+  /** The document now; the same object until a refresh brings another. */
   readonly current: AuthorizationServerDocument | undefined;
   /**
-   * What is known, or the result of one attempt to learn it that is shared by all that ask.
-   * `undefined` when that failed, took too long, or another has just failed.
+   * The document, or the result of one attempt to fetch it that all callers share.
+   * `undefined` when that failed, took too long, or another attempt has just failed.
    */
   need(): Promise<AuthorizationServerDocument | undefined>;
   /** Calls back with each document that differs from the one before; at once when one is known. */
@@ -45,7 +44,7 @@ export interface MetadataSourceOptions {
   readonly folder: string | undefined;
 }
 
-/** The servers that clients are told of. */
+/** The servers whose metadata clients are given. */
 export interface MetadataSource {
   /**
    * The document of an issuer. The same issuer and address have one, and the first use begins to fetch it.
@@ -57,16 +56,14 @@ export interface MetadataSource {
 
 /** Creates the source; nothing is fetched before a server is named. */
 export function createMetadataSource(options: MetadataSourceOptions): MetadataSource {
-  const serverByAddress = new Map<string, AuthorizationServer>();
+  const serverByMetadata = new Map<IssuerMetadata, AuthorizationServer>();
   return {
-    of(issuer, metadataUrl = '') {
-      const addresses = listMetadataUrls(issuer, metadataUrl);
-      const key = [issuer, ...addresses].join(' ');
-      let server = serverByAddress.get(key);
+    of(issuer, metadataUrl) {
+      const { metadata } = options.issuers.of(issuer, metadataUrl);
+      let server = serverByMetadata.get(metadata);
       if (server === undefined) {
-        const { metadata } = options.issuers.of(issuer, metadataUrl);
-        server = new AuthorizationServer(metadata, addresses, options);
-        serverByAddress.set(key, server);
+        server = new AuthorizationServer(metadata, options);
+        serverByMetadata.set(metadata, server);
       }
       return server;
     },
@@ -76,30 +73,24 @@ export function createMetadataSource(options: MetadataSourceOptions): MetadataSo
 class AuthorizationServer implements AuthorizationServerMetadata {
   readonly issuer: string;
   readonly #metadata: IssuerMetadata;
-  readonly #addresses: readonly string[];
   readonly #options: MetadataSourceOptions;
   readonly #path: string | undefined;
   readonly #fetched: FollowedMetadata;
   readonly #listeners: ((document: AuthorizationServerDocument) => void)[] = [];
   /** From the last run; gone when it is too old or a fetched one is there. */
   #restored: KeptDocument | undefined;
-  /** The text of what listeners were told. */
-  #told: string | undefined;
+  /** The text of the document that listeners have. */
+  #published: string | undefined;
   #latest: AuthorizationServerDocument | undefined;
 
-  constructor(
-    metadata: IssuerMetadata,
-    addresses: readonly string[],
-    options: MetadataSourceOptions,
-  ) {
+  constructor(metadata: IssuerMetadata, options: MetadataSourceOptions) {
     const { folder, log } = options;
-    const { issuer } = metadata;
+    const { issuer, urls } = metadata;
     this.issuer = issuer;
     this.#metadata = metadata;
-    this.#addresses = addresses;
     this.#options = options;
     // Named by what it is of: two servers never share a file, and no name comes from outside.
-    const name = hash('sha256', [issuer, ...addresses].join(' '), 'hex').slice(0, 32);
+    const name = hash('sha256', [issuer, ...urls].join(' '), 'hex').slice(0, 32);
     this.#path =
       folder === undefined ? undefined : join(folder, `authorization-server-${name}.json`);
     this.#restore();
@@ -134,8 +125,8 @@ class AuthorizationServer implements AuthorizationServerMetadata {
   }
 
   get #origin(): DocumentOrigin {
-    const { dangerouslyAllowPlainHttpTo } = this.#metadata;
-    return { issuer: this.issuer, address: this.#addresses[0] ?? '', dangerouslyAllowPlainHttpTo };
+    const { issuer, urls, dangerouslyAllowPlainHttpTo } = this.#metadata;
+    return { issuer, address: urls[0] ?? '', dangerouslyAllowPlainHttpTo };
   }
 
   #restore(): void {
@@ -144,7 +135,7 @@ class AuthorizationServer implements AuthorizationServerMetadata {
     const kept = readKeptDocument(this.#path, this.#origin, now());
     if (kept.ok) {
       this.#restored = kept.value;
-      this.#tell(kept.value.document);
+      this.#publish(kept.value.document);
       log('info', 'kept_metadata_read', { issuer: this.issuer });
     } else if (kept.error !== 'absent') {
       log('warn', 'kept_metadata_ignored', { issuer: this.issuer, problem: kept.error });
@@ -156,7 +147,7 @@ class AuthorizationServer implements AuthorizationServerMetadata {
     // It has both members: they are needed.
     const document = fetched as AuthorizationServerDocument;
     this.#restored = undefined;
-    this.#tell(document);
+    this.#publish(document);
     if (this.#path === undefined) return;
     const kept = { document, fetchedAt: now() };
     writeKeptDocument(this.#path, this.#origin, kept).catch((cause: unknown) =>
@@ -168,10 +159,10 @@ class AuthorizationServer implements AuthorizationServerMetadata {
   }
 
   /** Keeps the object when nothing changed, so that what was prepared from it stays good. */
-  #tell(document: AuthorizationServerDocument): void {
+  #publish(document: AuthorizationServerDocument): void {
     const text = JSON.stringify(document);
-    if (text === this.#told) return;
-    this.#told = text;
+    if (text === this.#published) return;
+    this.#published = text;
     this.#latest = document;
     for (const listener of this.#listeners) listener(document);
   }

@@ -18,7 +18,7 @@ export interface MetadataUse {
   readonly findProblem?: (document: IssuerDocument) => string | undefined;
   /** Called with each document that it can use. */
   readonly onDocument?: (document: IssuerDocument) => void;
-  /** Told of each attempt that brought it none. */
+  /** Called with the cause of each attempt that brought it no document. */
   readonly onFailure: (cause: unknown) => void;
 }
 
@@ -27,8 +27,8 @@ export interface FollowedMetadata {
   /** The last document that this use could take; fetched by this process. */
   readonly current: IssuerDocument | undefined;
   /**
-   * The current document, or the outcome of one attempt to get it, shared by all that ask. `undefined`
-   * when that failed or took longer than five seconds, or when another has failed within the last second.
+   * The current document, or the outcome of one attempt to fetch it, shared by all callers. `undefined`
+   * when that failed or took longer than five seconds, or when another attempt failed within the last second.
    */
   need(): Promise<IssuerDocument | undefined>;
 }
@@ -52,7 +52,7 @@ const WAIT_MS = 5_000;
 /** After a failed attempt no request causes another one for so long. */
 const ATTEMPT_COOL_DOWN_MS = 1_000;
 
-/** Uses have been told of it, those that it concerns. */
+/** A document that one use cannot take; the use has been called with the reason. */
 class UselessDocument extends Error {}
 
 /**
@@ -61,6 +61,8 @@ class UselessDocument extends Error {}
  */
 export class IssuerMetadata {
   readonly issuer: string;
+  /** Where its document is fetched, in the order to ask. */
+  readonly urls: readonly string[];
   readonly dangerouslyAllowPlainHttpTo: readonly string[] | undefined;
   readonly #ports: IssuerMetadataPorts;
   readonly #kept: RefreshedValue<IssuerDocument>;
@@ -72,6 +74,7 @@ export class IssuerMetadata {
 
   constructor(issuer: string, urls: readonly string[], ports: IssuerMetadataPorts) {
     this.issuer = issuer;
+    this.urls = urls;
     this.dangerouslyAllowPlainHttpTo = ports.dangerouslyAllowPlainHttpTo;
     this.#ports = ports;
     this.#kept = new RefreshedValue({
@@ -105,7 +108,7 @@ export class IssuerMetadata {
     };
   }
 
-  /** One attempt to get the document anew, shared by all that ask meanwhile. */
+  /** One attempt to fetch the document again, shared by all callers meanwhile. */
   reload(): Promise<void> {
     return this.#kept.reload();
   }

@@ -4,11 +4,9 @@
  * @module
  */
 
-/** Clocks of two machines may differ by this much. */
-export const CLOCK_TOLERANCE_SECONDS = 30;
+import { CLOCK_TOLERANCE_SECONDS, isTime } from '../jwt/claim-readers.ts';
+
 const SUBJECT_MAX_LENGTH = 255;
-/** 9999-12-31: beyond it a number is not a date but an attempt at an overflow. */
-const LATEST_SECONDS = 253_402_300_799;
 
 /**
  * Finds the first check an id_token's claims do not pass.
@@ -36,11 +34,4 @@ export function findIdTokenProblem(
   if (!isTime(exp) || exp + CLOCK_TOLERANCE_SECONDS <= nowSeconds) return 'exp';
   if (!isTime(iat) || iat - CLOCK_TOLERANCE_SECONDS > nowSeconds) return 'iat';
   return undefined;
-}
-
-/** Whether a claim is a NumericDate of any time from 1970 to the year 9999 (RFC 7519 section 2). */
-export function isTime(value: unknown): value is number {
-  return (
-    typeof value === 'number' && Number.isFinite(value) && value >= 0 && value <= LATEST_SECONDS
-  );
 }

@@ -5,10 +5,9 @@
  */
 
 import { accept, type JsonValue, type Result, refuse } from '@sallyport/protocol';
-import { readAudiences } from '../jwt/claim-readers.ts';
+import { CLOCK_TOLERANCE_SECONDS, isTime, readAudiences } from '../jwt/claim-readers.ts';
 import type { Jwt } from '../jwt/jwt.ts';
 import type { JsonObject } from '../jwt/strict-json.ts';
-import { CLOCK_TOLERANCE_SECONDS, isTime } from './id-token-claims.ts';
 
 /** Whose sessions the IdP has ended. At least one of `subject` and `sid` is there. */
 export interface LogoutToken {

@@ -10,9 +10,10 @@ import type { Schedule } from '../../time/schedule.ts';
 import { createIdpFetch } from '../idp-fetch.ts';
 import { createIssuers, type Issuers } from '../issuers.ts';
 import { type Claims, joinClaims } from '../joined-claims.ts';
+import { CLOCK_TOLERANCE_SECONDS } from '../jwt/claim-readers.ts';
 import type { IssuerDocument } from '../metadata/authorization-server-document.ts';
 import { type ClientCredential, createClientAuthentication } from './client-authentication.ts';
-import { CLOCK_TOLERANCE_SECONDS, findIdTokenProblem } from './id-token-claims.ts';
+import { findIdTokenProblem } from './id-token-claims.ts';
 import {
   findIssuedSignatureProblem,
   type IssuedSignatureProblem,

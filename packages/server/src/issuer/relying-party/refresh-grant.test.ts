@@ -7,8 +7,8 @@ import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { describeFailure } from '../../log/log.ts';
 import { createPatientFetch } from '../patient-fetch.ts';
+import type { RefreshedTokens } from '../token-refresh.ts';
 import { createRelyingParty } from './openid-client-relying-party.ts';
-import type { RefreshedTokens } from './token-refresh.ts';
 
 const RUNS = process.env['CI'] === undefined ? 200 : 2_000;
 const SECONDS = NOON / 1_000;

@@ -8,8 +8,8 @@ import { accept, type Principal, type Result, refuse } from '@sallyport/protocol
 import * as oauth from 'oauth4webapi';
 import { type Claims, joinClaims } from '../joined-claims.ts';
 import { NotSentError } from '../patient-fetch.ts';
+import type { RefreshableTokens, RefreshedTokens, RefreshRefusal } from '../token-refresh.ts';
 import { findIdTokenProblem } from './id-token-claims.ts';
-import type { RefreshableTokens, RefreshedTokens, RefreshRefusal } from './token-refresh.ts';
 import { findTokenTypeProblem } from './token-type.ts';
 
 /** The authorization server, and the client that it knows this service as. */

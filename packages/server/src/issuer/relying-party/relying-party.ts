@@ -5,8 +5,8 @@
  */
 
 import type { JsonValue, Result } from '@sallyport/protocol';
+import type { IssuedTokens, RefreshTokens } from '../token-refresh.ts';
 import type { LogoutToken } from './logout-token.ts';
-import type { IssuedTokens, RefreshTokens } from './token-refresh.ts';
 
 /** What the authorization request carries beyond the client's own settings. */
 export interface AuthorizationRequest {

@@ -12,7 +12,7 @@ import type {
   RefreshedTokens,
   RefreshRefusal,
   RefreshTokens,
-} from '../../issuer/relying-party/token-refresh.ts';
+} from '../../issuer/token-refresh.ts';
 import type { KeyRing } from '../key-ring.ts';
 import type { SessionHandle } from '../session-cookie.ts';
 import { openSession, openTokens, type Session, toStoredSession } from '../session-record.ts';
