@@ -129,6 +129,7 @@ describe('sallyport sessions revoke, beside a running server', () => {
   });
 
   it('takes an id that begins with a dash for an id', async () => {
+    await signIn(service, ADA, FIREFOX);
     const read = await run('revoke', '-habcdef', '--abcdef');
     expect([read.code, read.stdout]).toEqual([1, '']);
     expect(read.stderr).toContain('there is no such session: -habcdef, --abcdef');
