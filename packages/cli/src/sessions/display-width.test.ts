@@ -55,6 +55,10 @@ describe('text in a table', () => {
     ['😀', 2],
     ['ｱｲ', 2],
     ['Ａ', 2],
+    ['👩\u200d👩\u200d👧', 2],
+    ['🇩🇪', 2],
+    ['☺\ufe0f', 2],
+    ['한', 2],
     ['', 0],
   ])('%s takes %i columns', (text, columns) => {
     expect(displayWidth(text)).toBe(columns);

@@ -1,22 +1,20 @@
 /**
- * How much room text takes on a terminal, and text cut to the room there is.
+ * Text in columns of a terminal: how many it takes, cut and padded to a number of them.
  *
  * @module
  */
 
 import { withoutUnprintable } from '@sallyport/protocol';
+import stringWidth from 'string-width';
 
-const WIDE =
-  /^(?:\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1b000}-\u{1b2ff}\u{1f200}-\u{1f2ff}\u{20000}-\u{3fffd}])/u;
-const ZERO = /^\p{M}/u;
-/** More marks on one letter than any script has only smear over the lines around. */
+/** No script has more marks on a letter; more of them would cover the lines around. */
 const MARKS_MAX = 3;
 const CUT = '…';
 const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /**
- * Makes text of others fit to stand in a table: nothing in it moves the cursor, hides or reorders
- * text, stands in its neighbours' lines, or leaves a blank at its ends.
+ * Makes untrusted text safe for a table cell: nothing in it moves the cursor, hides or reorders text, or covers
+ * the lines around it, and no blank stands at its ends.
  *
  * @param text - Untrusted.
  */
@@ -31,9 +29,9 @@ export function toCell(text: string): string {
     .join('');
 }
 
-/** Columns that text takes: two for a wide character, none for a mark. */
+/** Columns that text takes: two for a wide character, none for a mark. Text must be printable. */
 export function displayWidth(text: string): number {
-  return graphemes(text).reduce((sum, grapheme) => sum + widthOf(grapheme), 0);
+  return stringWidth(text);
 }
 
 /**
@@ -60,16 +58,11 @@ function takeWhileFits(all: readonly string[], room: number): string[] {
   const taken: string[] = [];
   let width = 0;
   for (const grapheme of all) {
-    width += widthOf(grapheme);
+    width += displayWidth(grapheme);
     if (width > room) break;
     taken.push(grapheme);
   }
   return taken;
-}
-
-function widthOf(grapheme: string): number {
-  if (ZERO.test(grapheme)) return 0;
-  return WIDE.test(grapheme) ? 2 : 1;
 }
 
 function graphemes(text: string): string[] {
