@@ -6,7 +6,7 @@
 
 import { createServer, type ServerHttp2Session } from 'node:http2';
 import type { Socket } from 'node:net';
-import { limitRest } from '@sallyport/server/listener';
+import { limitIdleTime } from '@sallyport/server/listener';
 import { spellAddress } from './exchange.ts';
 import { Http2Exchange } from './http2-exchange.ts';
 import type { Listener, ListenerOptions } from './listener.ts';
@@ -59,7 +59,7 @@ export function createHttp2Listener({ timeouts, routeRequest }: ListenerOptions)
     const peerAddress = spellAddress(socket.remoteAddress);
     sessions.add(session);
     session.once('close', () => sessions.delete(session));
-    limitRest(session, socket, { settingsMs: headersMs, keepAliveMs, lingerMs, stallMs });
+    limitIdleTime(session, socket, { settingsMs: headersMs, keepAliveMs, lingerMs, stallMs });
     session.on('stream', (stream, headers, _flags, rawHeaders) => {
       routeRequest(new Http2Exchange(stream, headers, rawHeaders, peerAddress, lingerMs));
     });

@@ -5,7 +5,7 @@
  */
 
 import type { HeaderPair } from '@sallyport/protocol';
-import { tellCaller } from '@sallyport/server/verdict';
+import { classifyCaller } from '@sallyport/server/verdict';
 import type { Exchange } from './exchange.ts';
 
 /** Stable identifiers of the gateway's own answers: `reason` in the document, and in the log. */
@@ -113,7 +113,7 @@ export function sendProblem(
   const common: HeaderPair[] = [['cache-control', 'no-store']];
   if (setCookie !== undefined) common.push(['set-cookie', setCookie]);
   const message = `${title} (${reason})`;
-  const kind = tellCaller(exchange);
+  const kind = classifyCaller(exchange);
   if (kind === 'grpc-web' || (kind === 'grpc' && exchange.version === 'http/2')) {
     const answer: HeaderPair[] = [
       ['content-type', `application/${kind}`],

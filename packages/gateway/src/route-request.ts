@@ -8,8 +8,8 @@ import { createRouteMatcher, type RouteGroup } from '@sallyport/protocol';
 import {
   type BackendHeaderPolicy,
   type CallerKind,
+  classifyCaller,
   selectRequestId,
-  tellCaller,
 } from '@sallyport/server/verdict';
 import { type AskAnswer, admit } from './admission.ts';
 import type { Exchange } from './exchange.ts';
@@ -67,7 +67,7 @@ export function createRequestRouter(options: RequestRouterOptions): RouteRequest
   }
 
   async function takeSteps(exchange: Exchange, requestId: string): Promise<void> {
-    const kind = tellCaller(exchange);
+    const kind = classifyCaller(exchange);
     // What an ingress asks `/me` about a call has its content type too, and is an HTTP request.
     const isGrpc = kind === 'grpc' && exchange.version === 'http/2' && exchange.method === 'POST';
     const transport = isGrpc ? 'grpc' : 'http';

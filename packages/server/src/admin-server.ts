@@ -8,20 +8,21 @@ import { randomBytes } from 'node:crypto';
 import type { RouteMatcher } from '@sallyport/protocol';
 import type { Answer } from './answer/answer.ts';
 import type { BackendHeaderPolicy } from './answer/backend-headers.ts';
-import { tellCaller } from './answer/caller.ts';
+import { classifyCaller } from './answer/caller.ts';
 import { shapeAnswer } from './answer/shape-answer.ts';
+import { createApplicationHandler } from './application-handler.ts';
 import { type Audit, NO_REQUEST, NOBODY } from './audit/audit.ts';
 import { createOriginReader } from './audit/audit-origin.ts';
 import type { BearerSettings } from './bearer/bearer-settings.ts';
 import { createBearerVerifier } from './bearer/bearer-verifier.ts';
 import { createMeDoor } from './doors/me.ts';
 import { createVerdictCache } from './doors/verdict-cache.ts';
-import { createFrontDoor } from './front-door.ts';
 import { Readiness, type WaitingFor } from './health/readiness.ts';
 import { createIssuerFetch } from './issuer/issuer-request.ts';
 import type { Issuers } from './issuer/issuers.ts';
 import type { ClientKeys } from './issuer/relying-party/client-keys.ts';
 import type { RelyingParty } from './issuer/relying-party/relying-party.ts';
+import { createClientAddress } from './listener/client-address.ts';
 import type { HttpHandler } from './listener/connections.ts';
 import { describeFailure, type Log } from './log/log.ts';
 import type { MetadataOptions } from './metadata/rest-door.ts';
@@ -44,7 +45,6 @@ import type { SessionStore } from './session/session-store.ts';
 import { type SessionLifetimes, Sessions } from './session/sessions.ts';
 import { startSweeping } from './session/sweep.ts';
 import { Attempts } from './sign-in/attempt.ts';
-import { createClientAddress } from './sign-in/client-address.ts';
 import { createKeptLogouts } from './sign-in/kept-logouts.ts';
 import { createRateLimit, type RateLimit } from './sign-in/rate-limit.ts';
 import type { Schedule } from './time/schedule.ts';
@@ -312,7 +312,7 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
     schedule,
     stopping: readiness.stopping,
   };
-  const front = createFrontDoor({
+  const front = createApplicationHandler({
     auth: {
       check: checkAt('service'),
       publicOrigin,
@@ -337,7 +337,7 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
     answer(request) {
       const verdict = checkAtGateway(request);
       const caller = {
-        kind: tellCaller(request),
+        kind: classifyCaller(request),
         accept: request.headers.accept,
         target: request.target,
         requestId: request.requestId,

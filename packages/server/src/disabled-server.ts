@@ -5,11 +5,11 @@
  */
 
 import type { AdminServer } from './admin-server.ts';
-import { createFrontDoor } from './front-door.ts';
+import { createApplicationHandler } from './application-handler.ts';
 import { Readiness } from './health/readiness.ts';
+import { createClientAddress } from './listener/client-address.ts';
 import type { Log } from './log/log.ts';
 import { createRouter } from './router.ts';
-import { createClientAddress } from './sign-in/client-address.ts';
 import type { Schedule } from './time/schedule.ts';
 
 /** What {@link createDisabledServer} needs. */
@@ -43,7 +43,7 @@ export function createDisabledServer({
   });
   const health = { waitingFor: readiness.waitingFor, schedule, stopping: readiness.stopping };
   return {
-    handler: createFrontDoor({ auth: undefined, health, router, log }),
+    handler: createApplicationHandler({ auth: undefined, health, router, log }),
     stopping: () => readiness.stop(),
   };
 }

@@ -6,7 +6,12 @@
 
 export type { Admission, Answer, Denial } from './answer/answer.ts';
 export { type BackendHeaderPolicy, selectBackendHeaders } from './answer/backend-headers.ts';
-export { type CallerHints, type CallerKind, isBackground, tellCaller } from './answer/caller.ts';
+export {
+  type CallerHints,
+  type CallerKind,
+  classifyCaller,
+  isBackground,
+} from './answer/caller.ts';
 export {
   type BearerCheckOptions,
   createBearerCheck,

@@ -1,9 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { isBackground, isFramed, isSubresource, tellCaller, tellTransport } from './caller.ts';
+import {
+  classifyCaller,
+  isBackground,
+  isFramed,
+  isSubresource,
+  selectTransport,
+} from './caller.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
-describe('tellCaller', () => {
+describe('classifyCaller', () => {
   it.each([
     ['GET', { 'sec-fetch-mode': 'navigate' }, 'a browser says so'],
     ['HEAD', { 'sec-fetch-mode': 'navigate' }, 'a browser says so'],
@@ -19,7 +25,7 @@ describe('tellCaller', () => {
   ] as readonly (readonly [string, Headers, string])[])(
     '%s %j is a navigation (%s)',
     (method, headers) => {
-      expect(tellCaller({ method, headers })).toBe('navigation');
+      expect(classifyCaller({ method, headers })).toBe('navigation');
     },
   );
 
@@ -51,7 +57,7 @@ describe('tellCaller', () => {
   ] as readonly (readonly [string, Headers, string])[])(
     '%s %j is a program (%s)',
     (method, headers) => {
-      expect(tellCaller({ method, headers })).toBe('program');
+      expect(classifyCaller({ method, headers })).toBe('program');
     },
   );
 
@@ -62,7 +68,7 @@ describe('tellCaller', () => {
     'application/protobuf',
     'application/prototype',
   ])('content type %s is no RPC: it is answered like any other program', (contentType) => {
-    expect(tellCaller({ method: 'POST', headers: { 'content-type': contentType } })).toBe(
+    expect(classifyCaller({ method: 'POST', headers: { 'content-type': contentType } })).toBe(
       'program',
     );
   });
@@ -80,7 +86,7 @@ describe('tellCaller', () => {
       accept: 'text/html',
       'connect-protocol-version': '1',
     };
-    expect(tellCaller({ method: 'POST', headers })).toBe('grpc-web');
+    expect(classifyCaller({ method: 'POST', headers })).toBe('grpc-web');
   });
 
   it.each([
@@ -95,8 +101,8 @@ describe('tellCaller', () => {
       accept: 'text/html',
       'connect-protocol-version': '1',
     };
-    expect(tellCaller({ method: 'POST', headers })).toBe('grpc');
-    expect(tellCaller({ method: 'GET', headers })).toBe('grpc');
+    expect(classifyCaller({ method: 'POST', headers })).toBe('grpc');
+    expect(classifyCaller({ method: 'GET', headers })).toBe('grpc');
   });
 
   it.each([
@@ -107,7 +113,7 @@ describe('tellCaller', () => {
     { 'content-type': 'application/proto; charset=utf-8' },
     { 'connect-protocol-version': '1', accept: 'text/html' },
   ])('%j is a Connect call', (headers) => {
-    expect(tellCaller({ method: 'POST', headers })).toBe('connect');
+    expect(classifyCaller({ method: 'POST', headers })).toBe('connect');
   });
 });
 
@@ -145,20 +151,20 @@ describe('isBackground', () => {
   );
 });
 
-describe('tellTransport', () => {
+describe('selectTransport', () => {
   it.each([
     'application/grpc',
     'application/grpc-web',
     'application/proto',
     'application/connect+json',
   ])('%s carries its bearer in the header that clients are told, that of gRPC', (contentType) => {
-    expect(tellTransport({ 'content-type': contentType })).toBe('grpc');
+    expect(selectTransport({ 'content-type': contentType })).toBe('grpc');
   });
 
   it.each([{}, { 'content-type': 'application/json' }, { accept: 'application/grpc' }])(
     '%j carries it in that of HTTP',
     (headers) => {
-      expect(tellTransport(headers)).toBe('http');
+      expect(selectTransport(headers)).toBe('http');
     },
   );
 });

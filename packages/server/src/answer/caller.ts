@@ -13,40 +13,43 @@ import type { IncomingHttpHeaders } from 'node:http';
  */
 export type CallerKind = 'navigation' | 'program' | 'grpc' | 'grpc-web' | 'connect' | 'subrequest';
 
-/** The parts of a request that tell who asks. Untrusted. */
+/** The parts of a request that show what kind of caller sent it. Untrusted. */
 export interface CallerHints {
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
 }
 
 /**
- * Tells the kind of a caller that reached us directly (a subrequest is known by its door, not by its headers).
+ * The kind of a caller that reached this service directly (a subrequest is known by its door, not by its headers).
  *
  * `Sec-Fetch-Mode` decides where a browser sends it; without it a GET or HEAD whose Accept names
  * `text/html` and that carries no `X-Requested-With` counts as a navigation. A caller can lie, and
  * gains nothing: the kind chooses the shape of a refusal, never whether it is one.
  */
-export function tellCaller({ method, headers }: CallerHints): Exclude<CallerKind, 'subrequest'> {
-  return tellRpc(headers) ?? (isPageLoad(method, headers) ? 'navigation' : 'program');
+export function classifyCaller({
+  method,
+  headers,
+}: CallerHints): Exclude<CallerKind, 'subrequest'> {
+  return classifyRpc(headers) ?? (isPageLoad(method, headers) ? 'navigation' : 'program');
 }
 
 /** `application/grpc`, `+proto`, `+json`; gRPC-Web travels as an HTTP request like any other. */
 const GRPC_CONTENT_TYPE = /^application\/grpc(?:[+;]|$)/i;
 /** `application/grpc-web`, `-text`, `+proto`. */
 const GRPC_WEB_CONTENT_TYPE = /^application\/grpc-web(?:-text)?(?:[+;]|$)/i;
-/** Streams, and unary messages in binary; a unary message in JSON is told by its version header alone. */
+/** Streams, and unary messages in binary; a unary message in JSON shows in its version header alone. */
 const CONNECT_CONTENT_TYPE = /^application\/(?:connect\+|proto(?:;|$))/i;
 
 /**
- * Which of the two configured authorization headers a request carries its bearer in. Every kind of RPC
- * learns the name from `GetPublicClientConfig`, which tells the gRPC one, so it is a matter of the call
- * and not of the HTTP version.
+ * Which of the two configured authorization headers a request carries its bearer in. Clients of every kind of RPC
+ * read the name from `GetPublicClientConfig`, which holds the gRPC one, so the kind of call decides and not the
+ * HTTP version.
  */
-export function tellTransport(headers: IncomingHttpHeaders): 'http' | 'grpc' {
-  return tellRpc(headers) === undefined ? 'http' : 'grpc';
+export function selectTransport(headers: IncomingHttpHeaders): 'http' | 'grpc' {
+  return classifyRpc(headers) === undefined ? 'http' : 'grpc';
 }
 
-function tellRpc(headers: IncomingHttpHeaders): 'grpc' | 'grpc-web' | 'connect' | undefined {
+function classifyRpc(headers: IncomingHttpHeaders): 'grpc' | 'grpc-web' | 'connect' | undefined {
   const contentType = headers['content-type'];
   if (contentType !== undefined) {
     if (GRPC_CONTENT_TYPE.test(contentType)) return 'grpc';
@@ -58,13 +61,13 @@ function tellRpc(headers: IncomingHttpHeaders): 'grpc' | 'grpc-web' | 'connect' 
 
 /**
  * Whether a request was certainly not made by a person's navigation: a fetch, an asset, a WebSocket,
- * an RPC. Weaker than `tellCaller(…) !== 'navigation'`: a bare HTTP client that says nothing about
+ * an RPC. Weaker than `classifyCaller(…) !== 'navigation'`: a bare HTTP client that says nothing about
  * itself is not background, so that `/login` still answers it with the requirement's 302.
  */
 export function isBackground({ method, headers }: CallerHints): boolean {
   const mode = headers['sec-fetch-mode'];
   if (mode !== undefined) return mode !== 'navigate';
-  if (tellRpc(headers) !== undefined) return true;
+  if (classifyRpc(headers) !== undefined) return true;
   if (headers['content-type']?.startsWith('application/grpc') === true) return true;
   return (
     headers.upgrade !== undefined || headers['x-requested-with'] !== undefined || !isRead(method)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createClientAddress } from '../sign-in/client-address.ts';
+import { createClientAddress } from '../listener/client-address.ts';
 import { auditOrigin, createOriginReader } from './audit-origin.ts';
 
 const FROM_PROXY = { socket: { remoteAddress: '10.0.0.1' } };

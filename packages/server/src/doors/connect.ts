@@ -18,7 +18,7 @@ import { selectRequestId } from '../log/request-id.ts';
 import type { Identity, Refused, Undecided } from '../verdict/verdict.ts';
 import type { DoorOptions } from './door-options.ts';
 import { findGrants } from './unshared.ts';
-import { spellHeaders } from './web-headers.ts';
+import { formatHeaders } from './web-headers.ts';
 
 const CODES: Readonly<Record<Problem['status'], Code>> = {
   401: Code.Unauthenticated,
@@ -51,7 +51,7 @@ export function createAuthInterceptor({ check, publicOrigin }: DoorOptions): Int
   return (next) => async (request) => {
     const verdict = await check({
       method: request.requestMethod,
-      ...spellHeaders(request.header),
+      ...formatHeaders(request.header),
       transport: 'grpc',
     });
     if (verdict.outcome !== 'admitted')

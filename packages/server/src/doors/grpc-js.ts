@@ -17,7 +17,7 @@ import { toProblem } from '../answer/shape-answer.ts';
 import { selectRequestId } from '../log/request-id.ts';
 import type { Identity, Refused, Undecided, Verdict } from '../verdict/verdict.ts';
 import type { DoorOptions } from './door-options.ts';
-import { spellHeaders } from './web-headers.ts';
+import { formatHeaders } from './web-headers.ts';
 
 const CODES: Readonly<Record<Problem['status'], status>> = {
   401: status.UNAUTHENTICATED,
@@ -48,7 +48,7 @@ export function createServerInterceptor({ check, publicOrigin }: DoorOptions): S
         const listener = new ServerListenerBuilder().withOnReceiveMetadata((metadata, enter) => {
           const verdict = check({
             method: 'POST',
-            ...spellHeaders(listTexts(metadata)),
+            ...formatHeaders(listTexts(metadata)),
             transport: 'grpc',
           });
           // A check neither throws nor rejects.

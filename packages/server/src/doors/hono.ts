@@ -7,10 +7,10 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Principal, UserRecord } from '@sallyport/protocol';
 import type { MiddlewareHandler } from 'hono';
-import { tellTransport } from '../answer/caller.ts';
+import { selectTransport } from '../answer/caller.ts';
 import { type PageDoorOptions, shapeRefusal } from './refusal.ts';
 import { findGrants } from './unshared.ts';
-import { spellHeaders } from './web-headers.ts';
+import { formatHeaders } from './web-headers.ts';
 
 /** Types of the routes behind the middleware: `new Hono<AuthEnv>()`. */
 export interface AuthEnv {
@@ -30,14 +30,14 @@ export interface AuthEnv {
 export function createAuthMiddleware(options: PageDoorOptions): MiddlewareHandler<AuthEnv> {
   return async (context, next) => {
     const { method, headers: sent } = context.req.raw;
-    const { headers, rawHeaders } = spellHeaders(sent);
+    const { headers, rawHeaders } = formatHeaders(sent);
     const bindings = context.env as Partial<HttpBindings> | undefined;
     const verdict = await options.check({
       method,
       headers,
       // Node's own list still shows a header that was sent twice.
       rawHeaders: bindings?.incoming?.rawHeaders ?? rawHeaders,
-      transport: tellTransport(headers),
+      transport: selectTransport(headers),
     });
     if (verdict.outcome === 'admitted') {
       context.set('principal', verdict.identity.principal);

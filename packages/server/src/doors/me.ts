@@ -7,7 +7,7 @@
 import type { ServerResponse } from 'node:http';
 import { PATHS } from '@sallyport/protocol';
 import type { Denial } from '../answer/answer.ts';
-import { tellTransport } from '../answer/caller.ts';
+import { selectTransport } from '../answer/caller.ts';
 import { NO_STORE_HEADERS } from '../answer/problem.ts';
 import { shapeAnswer } from '../answer/shape-answer.ts';
 import type { HttpRequest, HttpResponse } from '../listener/connections.ts';
@@ -48,7 +48,7 @@ export function createMeDoor({ check, publicOrigin, verdictCache }: MeDoorOption
       method: typeof method === 'string' ? method.toUpperCase() : (req.method ?? 'GET'),
       headers: req.headers,
       rawHeaders: req.rawHeaders,
-      transport: tellTransport(req.headers),
+      transport: selectTransport(req.headers),
       source: req,
     });
     // A check neither throws nor rejects; a failure to write is the listener's to see.

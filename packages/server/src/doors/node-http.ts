@@ -4,7 +4,7 @@
  * @module
  */
 
-import { tellTransport } from '../answer/caller.ts';
+import { selectTransport } from '../answer/caller.ts';
 import type { HttpRequest, HttpResponse } from '../listener/connections.ts';
 import type { Identity, Verdict } from '../verdict/verdict.ts';
 import { type PageDoorOptions, shapeRefusal } from './refusal.ts';
@@ -32,7 +32,7 @@ export function createNodeDoor(options: PageDoorOptions): NodeDoor {
       method: req.method ?? 'GET',
       headers: req.headers,
       rawHeaders: req.rawHeaders,
-      transport: tellTransport(req.headers),
+      transport: selectTransport(req.headers),
       source: req,
       target: req.url,
     });

@@ -6,7 +6,7 @@
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Denial } from '../answer/answer.ts';
-import { tellCaller } from '../answer/caller.ts';
+import { classifyCaller } from '../answer/caller.ts';
 import { shapeAnswer } from '../answer/shape-answer.ts';
 import { requestIdOf } from '../log/request-id.ts';
 import type { Refused, Undecided } from '../verdict/verdict.ts';
@@ -37,7 +37,7 @@ export function shapeRefusal(
   { publicOrigin, redirectsPages = false }: PageDoorOptions,
 ): Denial {
   const caller = {
-    kind: tellCaller({ method, headers }),
+    kind: classifyCaller({ method, headers }),
     accept: headers.accept,
     target,
     requestId: requestIdOf(headers),

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { spellHeaders } from './web-headers.ts';
+import { formatHeaders } from './web-headers.ts';
 
-describe('spellHeaders', () => {
+describe('formatHeaders', () => {
   it('gives each header folded and flat', () => {
     expect(
-      spellHeaders([
+      formatHeaders([
         ['core-grpc', 'Bearer a'],
         ['accept', 'a, b'],
       ]),
@@ -17,20 +17,23 @@ describe('spellHeaders', () => {
   it.each(['Bearer a, Bearer b', 'Bearer a,bearer b', 'Bearer a,\tBEARER b'])(
     'shows two folded bearers as two: %j',
     (value) => {
-      expect(spellHeaders([['authorization', value]]).rawHeaders).toHaveLength(4);
+      expect(formatHeaders([['authorization', value]]).rawHeaders).toHaveLength(4);
     },
   );
 
   it.each(['Bearer a', 'Basic a, Basic b', 'Bearer abearer', 'Bearer a,b'])(
     'shows one as one: %j',
     (value) => {
-      expect(spellHeaders([['authorization', value]]).rawHeaders).toEqual(['authorization', value]);
+      expect(formatHeaders([['authorization', value]]).rawHeaders).toEqual([
+        'authorization',
+        value,
+      ]);
     },
   );
 
   it('joins cookies of several fields as RFC 9113 section 8.2.3 says', () => {
     expect(
-      spellHeaders([
+      formatHeaders([
         ['cookie', 'a=1'],
         ['cookie', 'b=2'],
       ]).headers,

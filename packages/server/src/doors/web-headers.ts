@@ -14,7 +14,7 @@ const NEXT_BEARER = /,\s*(?=bearer\s)/i;
  * Spells headers as the check reads them. Two bearers that were folded into one value are shown as
  * two again, so that they count as ambiguous.
  */
-export function spellHeaders(
+export function formatHeaders(
   pairs: Iterable<readonly [string, string]>,
 ): Pick<CheckRequest, 'headers' | 'rawHeaders'> {
   const headers: IncomingHttpHeaders = {};

@@ -12,7 +12,7 @@ import {
   type ServerHttp2Session,
 } from 'node:http2';
 import type { Connections, ConnectionsOptions } from './connections.ts';
-import { limitRest } from './rest-time.ts';
+import { limitIdleTime } from './idle-time.ts';
 
 const HEADER_BYTES_MAX = 65_536;
 const HEADER_PAIRS_MAX = 256;
@@ -57,7 +57,7 @@ export function createHttp2Connections({ handler, timeouts }: ConnectionsOptions
         session.once('close', () => sessions.delete(session));
         // GOAWAY before the first stream: the client takes it elsewhere.
         if (isDraining) session.close();
-        limitRest(session, socket, {
+        limitIdleTime(session, socket, {
           settingsMs: timeouts.headersMs,
           keepAliveMs: timeouts.keepAliveMs,
           lingerMs: LINGER_MS,

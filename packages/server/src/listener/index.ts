@@ -13,6 +13,7 @@ export {
   listenOnOnePort,
 } from './http-service.ts';
 export { createHttp1Server } from './http1-server.ts';
+export { type IdleTimes, limitIdleTime } from './idle-time.ts';
 export { type ListenKeys, type ListenPlace, listenFailure } from './listen-failure.ts';
 export {
   createOnePort,
@@ -21,5 +22,4 @@ export {
   tellProtocol,
   type WireProtocol,
 } from './one-port.ts';
-export { limitRest, type RestTimes } from './rest-time.ts';
 export type { ServiceTimeouts } from './timeouts.ts';

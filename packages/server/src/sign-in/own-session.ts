@@ -12,7 +12,7 @@ import {
   refuse,
   type UserRecord,
 } from '@sallyport/protocol';
-import { tellCaller } from '../answer/caller.ts';
+import { classifyCaller } from '../answer/caller.ts';
 import { toProblemJson } from '../answer/problem.ts';
 import { shapeDenial } from '../answer/shape-answer.ts';
 import type { SessionView } from '../verdict/verdict.ts';
@@ -46,7 +46,7 @@ export async function findOwnSession(
   const verdict = await check({ method, headers, rawHeaders, transport: 'http' });
   if (verdict.outcome !== 'admitted') {
     // A page's form is posted by a navigation as well.
-    const kind = tellCaller({ method: 'GET', headers });
+    const kind = classifyCaller({ method: 'GET', headers });
     const caller = { kind, accept: headers.accept, target, requestId };
     const { status, ...denial } = shapeDenial(verdict, caller, publicOrigin);
     return refuse(

@@ -5,7 +5,7 @@
  */
 
 import type { RouteGroup } from '@sallyport/protocol';
-import { type Answer, type BackendHeaderPolicy, tellCaller } from '@sallyport/server/verdict';
+import { type Answer, type BackendHeaderPolicy, classifyCaller } from '@sallyport/server/verdict';
 import { onTestFinished } from 'vitest';
 import type { AnswerRequest, AskAnswer } from '../../../gateway/src/admission.ts';
 import { createGateway, type Gateway, type GatewayOptions } from '../../../gateway/src/gateway.ts';
@@ -57,7 +57,7 @@ export const testAnswer: AskAnswer = (request: AnswerRequest): Answer => {
   const noStore = ['cache-control', 'no-store'] as const;
   // Known, but not let in.
   const isKnown = request.headers['core-authorization'] === 'Bearer known';
-  const kind = tellCaller(request);
+  const kind = classifyCaller(request);
   if (kind === 'grpc' || kind === 'grpc-web')
     return {
       outcome: 'denied',

@@ -1,5 +1,5 @@
 /**
- * The admin service's front door on a port of its own, with an identity provider under the hand of a test.
+ * The admin service's application handler on a port of its own, with an identity provider under the hand of a test.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import {
   IdentityService2,
 } from '@sallyport/protocol/protobuf';
 import { onTestFinished } from 'vitest';
-import { createFrontDoor } from '../../../server/src/front-door.ts';
+import { createApplicationHandler } from '../../../server/src/application-handler.ts';
 import { createIssuers } from '../../../server/src/issuer/issuers.ts';
 import { createMetadataSource } from '../../../server/src/issuer/metadata/authorization-server-metadata.ts';
 import { listenOnOnePort } from '../../../server/src/listener/http-service.ts';
@@ -46,7 +46,7 @@ export const IDENTITIES: readonly [typeof IdentityService, typeof IdentityServic
 /** Names of the ways to call. */
 export const HOW: readonly string[] = Object.keys(transports(0));
 
-/** A running front door. */
+/** A running application handler. */
 export interface RunningFront {
   readonly server: MetadataServer;
   readonly signIn: MetadataServer;
@@ -80,7 +80,7 @@ export async function startFront(
     log: () => {},
     folder: undefined,
   });
-  const handler = createFrontDoor({
+  const handler = createApplicationHandler({
     auth: {
       check: fixed.check,
       publicOrigin: PUBLIC_ORIGIN,

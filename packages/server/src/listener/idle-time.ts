@@ -1,5 +1,5 @@
 /**
- * How long an HTTP/2 session may live without a stream, and a stream without progress.
+ * Limits how long an HTTP/2 session may live without a stream, and a stream without progress.
  *
  * @module
  */
@@ -9,32 +9,33 @@ import type { Socket } from 'node:net';
 import { limitStall } from './stalled-stream.ts';
 
 /** All in milliseconds. */
-export interface RestTimes {
+export interface IdleTimes {
   /** Until the client's SETTINGS. */
   readonly settingsMs: number;
   /** Without a stream. */
   readonly keepAliveMs: number;
-  /** For a client that was told the session is over to end its own side. */
+  /** For a client to end its own side after GOAWAY. */
   readonly lingerMs: number;
   /** For a client to take what waits for it on a stream. No longer than `keepAliveMs`. */
   readonly stallMs: number;
 }
 
 /**
- * Ends a session that rests for too long: HTTP/2 has no header time-out of Node's, so a session earns
- * its time with SETTINGS, then with streams, and a stream by taking what it asked for.
+ * Ends a session that is idle for too long. Node has no header time-out for HTTP/2, so the time counts from the
+ * connection to the client's SETTINGS, and then from the end of the last stream. A stream ends when its client does
+ * not take what it asked for.
  *
- * Does nothing about a request that is slow.
+ * Does not limit a slow request.
  */
-export function limitRest(
+export function limitIdleTime(
   session: ServerHttp2Session,
   socket: Socket,
-  { settingsMs, keepAliveMs, lingerMs, stallMs }: RestTimes,
+  { settingsMs, keepAliveMs, lingerMs, stallMs }: IdleTimes,
 ): void {
   const stallTimes = { stallMs: Math.min(stallMs, keepAliveMs), lingerMs };
   let open = 0;
   let timer = setTimeout(() => session.destroy(), settingsMs);
-  session.once('remoteSettings', restAgain);
+  session.once('remoteSettings', startTimer);
   // Before anything is written to it.
   session.prependListener('stream', (stream: ServerHttp2Stream) => {
     limitStall(stream, socket, stallTimes);
@@ -42,12 +43,12 @@ export function limitRest(
     clearTimeout(timer);
     stream.once('close', () => {
       open -= 1;
-      if (open === 0) restAgain();
+      if (open === 0) startTimer();
     });
   });
   session.once('close', () => clearTimeout(timer));
 
-  function restAgain(): void {
+  function startTimer(): void {
     clearTimeout(timer);
     if (session.destroyed || open > 0) return;
     timer = setTimeout(() => {

@@ -1,12 +1,12 @@
 /**
- * The application layer of the admin service: whoever reaches it round every ingress is verified here.
+ * The application layer of the admin service: verifies callers that reach it without passing an ingress.
  *
  * @module
  */
 
 import { PATHS, type RouteMatcher } from '@sallyport/protocol';
 import { Health } from '@sallyport/protocol/protobuf';
-import { type CallerKind, tellCaller } from './answer/caller.ts';
+import { type CallerKind, classifyCaller } from './answer/caller.ts';
 import type { DoorOptions } from './doors/door-options.ts';
 import { createNodeDoor } from './doors/node-http.ts';
 import { type HealthOptions, registerHealth } from './health/health-service.ts';
@@ -18,8 +18,8 @@ import { createRestDoor, type MetadataOptions } from './metadata/rest-door.ts';
 import { createRpcHandler, sendUnimplemented } from './metadata/rpc-handler.ts';
 import type { Identity } from './verdict/verdict.ts';
 
-/** What lies behind the door. */
-export interface FrontDoorOptions {
+/** What {@link createApplicationHandler} is made from. */
+export interface ApplicationHandlerOptions {
   /** Absent when `useAuth` is false: there is neither discovery nor anything to protect. */
   readonly auth:
     | (DoorOptions & { readonly matchRoute: RouteMatcher; readonly metadata: MetadataOptions })
@@ -38,16 +38,20 @@ const OPEN_INSIDE: ReadonlySet<string> = new Set([
 const RPC_PATH = /^\/[\w.]+\.\w+\/\w+$/;
 
 /**
- * Creates the door.
+ * Creates the handler of every request that no door answers.
  *
  * A route that the table protects is answered 401, or the protocol's UNAUTHENTICATED, to a caller
- * without a good credential, whether or not there is such a route here; whoever is admitted learns
- * that there is none. Nobody is redirected: that is the ingress's part, and two who redirect could send a
- * browser round for ever.
+ * without a good credential, whether or not there is such a route here; an admitted caller gets 404 where there is
+ * none. It never redirects: the ingress does, and two services that redirect could send a browser round for ever.
  *
  * @see Requirement, "What the service does", rule 3, application layer.
  */
-export function createFrontDoor({ auth, health, router, log }: FrontDoorOptions): HttpHandler {
+export function createApplicationHandler({
+  auth,
+  health,
+  router,
+  log,
+}: ApplicationHandlerOptions): HttpHandler {
   const rpc = createRpcHandler((services) => {
     registerHealth(services, health);
     if (auth === undefined) return;
@@ -58,7 +62,7 @@ export function createFrontDoor({ auth, health, router, log }: FrontDoorOptions)
   const rest = createRestDoor(auth.metadata);
   const door = createNodeDoor(auth);
 
-  return function frontDoor(req, res) {
+  return function handleApplication(req, res) {
     if (rest(req, res)) return;
     const path = pathOf(req.url ?? '');
     // The table finds a service by its path on either transport, whatever the content type says.
@@ -70,7 +74,7 @@ export function createFrontDoor({ auth, health, router, log }: FrontDoorOptions)
 
   function serve(req: HttpRequest, res: HttpResponse, identity: Identity | undefined): void {
     if (rpc(req, res, identity)) return;
-    const kind = tellCaller({ method: req.method ?? 'GET', headers: req.headers });
+    const kind = classifyCaller({ method: req.method ?? 'GET', headers: req.headers });
     const isCall = identity !== undefined || RPC_PATH.test(pathOf(req.url ?? ''));
     if (isRpc(kind) && isCall) sendUnimplemented(res, kind);
     else router(req, res);
