@@ -9,25 +9,18 @@ import { Health } from '@sallyport/protocol/protobuf';
 import { type CallerKind, classifyCaller } from './answer/caller.ts';
 import type { DoorOptions } from './doors/door-options.ts';
 import { createNodeDoor } from './doors/node-http.ts';
-import { type HealthOptions, registerHealth } from './health/health-service.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from './listener/connections.ts';
-import type { Log } from './log/log.ts';
-import { registerAuthMetadata } from './metadata/auth-metadata-service.ts';
-import { registerIdentity } from './metadata/identity-service.ts';
-import { createRestDoor, type MetadataOptions } from './metadata/rest-door.ts';
-import { createRpcHandler, sendUnimplemented } from './metadata/rpc-handler.ts';
+import { sendUnimplemented } from './metadata/rpc-handler.ts';
+import type { MetadataPart } from './metadata-part.ts';
 import type { Identity } from './verdict/verdict.ts';
 
 /** What {@link createApplicationHandler} is made from. */
 export interface ApplicationHandlerOptions {
-  /** Absent when `useAuth` is false: there is neither discovery nor anything to protect. */
-  readonly auth:
-    | (DoorOptions & { readonly matchRoute: RouteMatcher; readonly metadata: MetadataOptions })
-    | undefined;
-  readonly health: HealthOptions;
+  /** Absent when `useAuth` is false: there is nothing to protect. */
+  readonly auth: (DoorOptions & { readonly matchRoute: RouteMatcher }) | undefined;
+  readonly metadata: MetadataPart;
   /** Every other route. */
   readonly router: HttpHandler;
-  readonly log: Log;
 }
 
 /** Routes of this service that an ingress does not know: they are asked from inside the cluster. */
@@ -48,18 +41,10 @@ const RPC_PATH = /^\/[\w.]+\.\w+\/\w+$/;
  */
 export function createApplicationHandler({
   auth,
-  health,
+  metadata: { rest, rpc },
   router,
-  log,
 }: ApplicationHandlerOptions): HttpHandler {
-  const rpc = createRpcHandler((services) => {
-    registerHealth(services, health);
-    if (auth === undefined) return;
-    registerAuthMetadata(services, auth.metadata);
-    registerIdentity(services);
-  }, log);
   if (auth === undefined) return (req, res) => serve(req, res, undefined);
-  const rest = createRestDoor(auth.metadata);
   const door = createNodeDoor(auth);
 
   return function handleApplication(req, res) {

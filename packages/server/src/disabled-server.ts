@@ -9,10 +9,11 @@ import { createApplicationHandler } from './application-handler.ts';
 import { Readiness } from './health/readiness.ts';
 import { createClientAddress } from './listener/client-address.ts';
 import type { Log } from './log/log.ts';
+import { createMetadataPart } from './metadata-part.ts';
 import { createRouter } from './router.ts';
 import type { Schedule } from './time/schedule.ts';
 
-/** What {@link createDisabledServer} needs. */
+/** What {@link createDisabledServer} is made from. */
 export interface DisabledServerOptions {
   readonly schedule: Schedule;
   readonly log: Log;
@@ -31,19 +32,17 @@ export function createDisabledServer({
   schedule,
   log,
   readiness = new Readiness(),
-}: DisabledServerOptions): Pick<AdminServer, 'handler' | 'stopping'> {
+}: DisabledServerOptions): Pick<AdminServer, 'handlers' | 'stopping'> {
+  const { waitingFor, stopping } = readiness;
   const router = createRouter({
     signIn: undefined,
     clientAddress: createClientAddress([]),
-    countsAddresses: false,
-    rateLimit: () => ({ ok: true }),
-    waitingFor: readiness.waitingFor,
-    now: () => 0,
+    waitingFor,
     log,
   });
-  const health = { waitingFor: readiness.waitingFor, schedule, stopping: readiness.stopping };
+  const metadata = createMetadataPart(undefined, { waitingFor, schedule, stopping }, log);
   return {
-    handler: createApplicationHandler({ auth: undefined, health, router, log }),
+    handlers: { http: createApplicationHandler({ auth: undefined, metadata, router }) },
     stopping: () => readiness.stop(),
   };
 }

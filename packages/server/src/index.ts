@@ -4,14 +4,11 @@
  * @module
  */
 
-export {
-  type AdminServer,
-  type AdminServerOptions,
-  createAdminServer,
-  type GateRequest,
-} from './admin-server.ts';
+export { type AdminServer, createAdminServer } from './admin-server.ts';
+export type { AdminServerOptions } from './admin-server-options.ts';
 export type { BearerSettings, IssuerSettings } from './bearer/bearer-settings.ts';
 export { createDisabledServer, type DisabledServerOptions } from './disabled-server.ts';
+export type { ListenerHandlers } from './front-part.ts';
 export { Readiness, type WaitedFor, type WaitingFor } from './health/readiness.ts';
 export type { ClientCredential } from './issuer/relying-party/client-authentication.ts';
 export { type ClientKey, parseClientKey } from './issuer/relying-party/client-key.ts';

@@ -150,6 +150,7 @@ export function createAdmin(
     tracer,
     readiness,
   });
+  metrics?.addDoors(admin.doorNames);
   return {
     ...admin,
     async close() {

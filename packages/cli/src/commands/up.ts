@@ -104,7 +104,7 @@ export async function up(options: UpOptions, stdio: Stdio): Promise<number> {
       },
       stops,
     );
-    const adminListener = await listenOnOnePort(admin.handler, { port: 0, host: LOOPBACK });
+    const adminListener = await listenOnOnePort(admin.handlers.http, { port: 0, host: LOOPBACK });
     stops.push(() => {
       admin.stopping();
       return adminListener.close();

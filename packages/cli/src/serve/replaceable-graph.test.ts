@@ -11,8 +11,10 @@ function graph(name: string, known: Readonly<Record<string, boolean>>) {
   /** Ends its closing; absent when that takes no time. */
   let closing: Promise<void> | undefined;
   const made: Graph = {
-    handler: () => {
-      state.answered += 1;
+    handlers: {
+      http: () => {
+        state.answered += 1;
+      },
     },
     waitingFor: async () =>
       state.known['identity_provider'] === true ? [] : ['identity_provider'],
@@ -69,7 +71,7 @@ function begin(known: Readonly<Record<string, boolean>>) {
     readiness,
     lines,
     timers,
-    ask: () => graphs.handler({} as HttpRequest, {} as HttpResponse),
+    ask: () => graphs.handlers.http({} as HttpRequest, {} as HttpResponse),
     async pass(ms: number) {
       const until = now + ms;
       for (;;) {

@@ -4,13 +4,19 @@
  * @module
  */
 
-import type { AdminServer, Readiness, Schedule, WaitingFor } from '@sallyport/server';
-import type { HttpHandler } from '@sallyport/server/listener';
+import type {
+  AdminServer,
+  ListenerHandlers,
+  Readiness,
+  Schedule,
+  WaitingFor,
+} from '@sallyport/server';
 import type { Log, Metrics } from '@sallyport/server/observe';
 
 /** What answers requests: the authentication made from one configuration. */
 export interface Graph {
-  readonly handler: HttpHandler;
+  /** As of `AdminServer`. */
+  readonly handlers: ListenerHandlers;
   readonly waitingFor: WaitingFor;
   /** As of `AdminServer`. */
   knowledge(): ReadonlyMap<string, boolean>;
@@ -35,7 +41,8 @@ export interface ReplaceableGraphOptions {
 
 /** The graphs of a process: one that answers, and those that finish what they have under way. */
 export interface ReplaceableGraph {
-  readonly handler: HttpHandler;
+  /** Those of the graph that answers at the time. */
+  readonly handlers: ListenerHandlers;
   /**
    * Lets another graph answer from now on, once it knows what the present one knows.
    *
@@ -68,7 +75,7 @@ export function createReplaceableGraph(
   letAnswer(first);
 
   return {
-    handler: (req, res) => current.handler(req, res),
+    handlers: { http: (req, res) => current.handlers.http(req, res) },
     async replace(next, signal) {
       if (!(await hasLearned(next, signal))) {
         await next.close();

@@ -7,8 +7,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Config, ConfigProblem } from '@sallyport/config';
 import { accept, type Result } from '@sallyport/protocol';
-import { Readiness } from '@sallyport/server';
-import { listenOnOnePort } from '@sallyport/server/listener';
+import { type ListenerHandlers, Readiness } from '@sallyport/server';
+import { type Listener, openListeners } from '@sallyport/server/listener';
 import type { Log, Metrics } from '@sallyport/server/observe';
 import { openServerSecrets, type ServerSecrets } from '../admin/client-secret.ts';
 import { traceLog } from '../observe/traced-log.ts';
@@ -96,12 +96,12 @@ export async function startServer(
   const readiness = new Readiness();
   /** What has to be closed when the rest does not come about: it would keep a process that serves nothing. */
   const opened: (() => Promise<void> | void)[] = [() => traces?.close()];
-  const { source, graph, listener } = await open().catch(async (cause: unknown) => {
+  const { source, graph, listeners } = await open().catch(async (cause: unknown) => {
     for (const close of opened.toReversed()) await close();
     throw cause;
   });
   return {
-    port: listener.port,
+    port: listeners.ports.http,
     replace: (next, nextSecrets, signal) => graph.replace(source.create(next, nextSecrets), signal),
     async stop(stop) {
       // Timers of renewals do not keep the process, and with the store away nothing else would.
@@ -114,7 +114,7 @@ export async function startServer(
         readiness.stop();
         graph.stopping();
         stop?.onClosing?.();
-        await listener.close();
+        await listeners.close();
         await graph.close();
         source.close();
         await traces?.close();
@@ -131,11 +131,18 @@ export async function startServer(
     opened.push(() => first.close());
     const graph = createReplaceableGraph(first, { readiness, ...ports });
     if (warmUpWithinMs !== undefined) await warmUp(first, warmUpWithinMs, { ...ports, signal });
-    const listener = await listenOnOnePort(graph.handler, {
-      ...config.listen,
-      path: socketPath,
-      keys: LISTEN_KEYS,
-    });
-    return { source, graph, listener };
+    const listeners = await openListeners(listListeners(graph.handlers, config, socketPath));
+    return { source, graph, listeners };
   }
+}
+
+/** Every listener of the process, one for each handler of the graph. */
+function listListeners(
+  handlers: ListenerHandlers,
+  { listen }: Config,
+  socketPath: string | undefined,
+): Readonly<Record<keyof ListenerHandlers, Listener>> {
+  return {
+    http: { handler: handlers.http, ...listen, path: socketPath, keys: LISTEN_KEYS },
+  };
 }

@@ -171,9 +171,17 @@ export function toProblem(
   };
 }
 
+/** An outcome that is none of the two does not compile here, and is 503 where it comes about all the same. */
 function statusOf(verdict: Refused | Undecided): 401 | 403 | 503 {
-  if (verdict.outcome === 'undecided') return 503;
-  return FORBIDDEN_REASONS.has(verdict.reason) ? 403 : 401;
+  switch (verdict.outcome) {
+    case 'refused':
+      return FORBIDDEN_REASONS.has(verdict.reason) ? 403 : 401;
+    case 'undecided':
+      return 503;
+    default:
+      verdict satisfies never;
+      return 503;
+  }
 }
 
 function denialPage(

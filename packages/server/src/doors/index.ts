@@ -4,4 +4,7 @@
  * @module
  */
 
-export { createMeDoor, type Door, type MeDoorOptions } from './me.ts';
+export { answerByVerdict, type DoorAnswer } from './answer-by-verdict.ts';
+export type { Ask, DoorHandler, DoorParts, DoorSettings, HttpDoor, NamedDoor } from './door.ts';
+export type { GateRequest, GatewayHandler } from './gateway.ts';
+export { HTTP_DOORS } from './http-doors.ts';

@@ -9,7 +9,7 @@ import { createCookieSettings, setSessionCookie } from '../session/session-cooki
 import type { CheckRequest } from '../verdict/check-request.ts';
 import { prepareIdentity } from '../verdict/identity.ts';
 import type { Admitted, Identity, Verdict } from '../verdict/verdict.ts';
-import { createMeDoor } from './me.ts';
+import { createMeHandler } from './me.ts';
 import type { VerdictCache } from './verdict-cache.ts';
 
 const PUBLIC = 'https://flow.example';
@@ -37,7 +37,7 @@ async function serve(
   verdictCache?: VerdictCache,
 ) {
   const seen: CheckRequest[] = [];
-  const door = createMeDoor({
+  const door = createMeHandler({
     publicOrigin: PUBLIC,
     verdictCache,
     check: (request) => {

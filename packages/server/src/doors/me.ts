@@ -9,15 +9,16 @@ import { PATHS } from '@sallyport/protocol';
 import type { Denial } from '../answer/answer.ts';
 import { selectTransport } from '../answer/caller.ts';
 import { NO_STORE_HEADERS } from '../answer/problem.ts';
-import { shapeAnswer } from '../answer/shape-answer.ts';
+import { shapeDenial } from '../answer/shape-answer.ts';
 import type { HttpRequest, HttpResponse } from '../listener/connections.ts';
 import { requestIdOf } from '../log/request-id.ts';
 import type { Check } from '../verdict/check.ts';
 import type { Identity, Verdict } from '../verdict/verdict.ts';
-import type { VerdictCache } from './verdict-cache.ts';
+import type { DoorHandler, HttpDoor } from './door.ts';
+import { createVerdictCache, type VerdictCache } from './verdict-cache.ts';
 
-/** What the door needs. */
-export interface MeDoorOptions {
+/** What the handler is made from. */
+export interface MeHandlerOptions {
   readonly check: Check;
   readonly publicOrigin: string;
   /** Absent: no admission may be kept by a proxy. */
@@ -26,11 +27,19 @@ export interface MeDoorOptions {
 
 const NO_STORE = NO_STORE_HEADERS.flat();
 
-/** A node:http handler that answers or leaves the request to the next one. */
-export type Door = (req: HttpRequest, res: HttpResponse) => boolean;
+/** `/me`. */
+export const meDoor: HttpDoor = {
+  name: 'me',
+  handler: ({ check, publicOrigin, settings, now }) =>
+    createMeHandler({
+      check,
+      publicOrigin,
+      verdictCache: createVerdictCache(settings.me.verdictCacheMs, now),
+    }),
+};
 
 /**
- * Creates the door. It stands in front of the router, because a protected request waits for it.
+ * Creates the handler.
  *
  * Answers exactly 200, 401, 403 or 503, to any method, with at most one Set-Cookie. The method the
  * cross-site rule looks at comes in `X-Original-Method`, the address for a later sign-in in
@@ -39,7 +48,11 @@ export type Door = (req: HttpRequest, res: HttpResponse) => boolean;
  *
  * @returns A function that answers `true` when the request was for `/me`.
  */
-export function createMeDoor({ check, publicOrigin, verdictCache }: MeDoorOptions): Door {
+export function createMeHandler({
+  check,
+  publicOrigin,
+  verdictCache,
+}: MeHandlerOptions): DoorHandler {
   return function me(req, res) {
     const url = req.url ?? '';
     if (url !== PATHS.me && !url.startsWith(`${PATHS.me}?`)) return false;
@@ -74,8 +87,7 @@ export function createMeDoor({ check, publicOrigin, verdictCache }: MeDoorOption
       target: typeof original === 'string' ? original : '/',
       requestId: requestIdOf(req.headers),
     } as const;
-    const answer = shapeAnswer(verdict, caller, publicOrigin);
-    if (answer.outcome === 'denied') writeDenial(answer, res);
+    writeDenial(shapeDenial(verdict, caller, publicOrigin), res);
   }
 }
 

@@ -7,7 +7,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Denial } from '../answer/answer.ts';
 import { classifyCaller } from '../answer/caller.ts';
-import { shapeAnswer } from '../answer/shape-answer.ts';
+import { shapeDenial } from '../answer/shape-answer.ts';
 import { requestIdOf } from '../log/request-id.ts';
 import type { Refused, Undecided } from '../verdict/verdict.ts';
 import type { DoorOptions } from './door-options.ts';
@@ -42,11 +42,8 @@ export function shapeRefusal(
     target,
     requestId: requestIdOf(headers),
   };
-  const shaped = shapeAnswer(verdict, caller, publicOrigin);
-  const answer =
-    shaped.outcome === 'denied' && shaped.status === 302 && !redirectsPages
-      ? shapeAnswer(verdict, { ...caller, kind: 'program' }, publicOrigin)
-      : shaped;
-  if (answer.outcome !== 'denied') throw new TypeError('a refusal that admits');
-  return answer;
+  const denial = shapeDenial(verdict, caller, publicOrigin);
+  return denial.status === 302 && !redirectsPages
+    ? shapeDenial(verdict, { ...caller, kind: 'program' }, publicOrigin)
+    : denial;
 }

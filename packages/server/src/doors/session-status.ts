@@ -9,6 +9,11 @@ import { JSON_HEADERS } from '../answer/problem.ts';
 import { digestAccount } from '../session/account-digest.ts';
 import type { Check } from '../verdict/check.ts';
 import type { CheckRequest } from '../verdict/check-request.ts';
+import type { Identity, SessionView, Undecided } from '../verdict/verdict.ts';
+import type { NamedDoor } from './door.ts';
+
+/** Under this name its verdicts are counted. */
+export const statusDoor: NamedDoor = { name: 'status' };
 
 /** Dependencies of {@link createSessionStatus}. */
 export interface SessionStatusOptions {
@@ -30,28 +35,50 @@ export function createSessionStatus({
   publicOrigin,
   now,
 }: SessionStatusOptions): (request: CheckRequest) => Promise<Response> {
+  const headers = Object.fromEntries(JSON_HEADERS);
+  const loginUrl = publicOrigin + PATHS.login;
+
   return async function sessionStatus(request) {
     const verdict = await check({ ...request, isPassive: true });
-    const headers = Object.fromEntries(JSON_HEADERS);
-    if (verdict.outcome === 'undecided') {
-      return Response.json(
-        { reason: verdict.reason },
-        { status: 503, headers: { ...headers, 'retry-after': String(verdict.retryAfterSeconds) } },
-      );
+    switch (verdict.outcome) {
+      case 'admitted':
+        return verdict.session === undefined
+          ? answerSignedOut()
+          : answerSignedIn(verdict.session, verdict.identity);
+      case 'refused':
+        return answerSignedOut();
+      case 'undecided':
+        return answerUndecided(verdict);
+      default:
+        verdict satisfies never;
+        return answerUndecided({ reason: 'store_unavailable', retryAfterSeconds: 1 });
     }
-    const loginUrl = publicOrigin + PATHS.login;
-    if (verdict.outcome === 'refused' || verdict.session === undefined)
-      return Response.json({ authenticated: false, login_url: loginUrl }, { headers });
-    const { createdAt, endsAt } = verdict.session;
+  };
+
+  function answerSignedIn({ createdAt, endsAt }: SessionView, { principal }: Identity): Response {
     return Response.json(
       {
         authenticated: true,
         age: Math.floor((now() - createdAt) / 1_000),
         expires_in: Math.max(0, Math.floor((endsAt - now()) / 1_000)),
-        account: digestAccount(verdict.identity.principal),
+        account: digestAccount(principal),
         login_url: loginUrl,
       },
       { headers },
     );
-  };
+  }
+
+  function answerSignedOut(): Response {
+    return Response.json({ authenticated: false, login_url: loginUrl }, { headers });
+  }
+
+  function answerUndecided({
+    reason,
+    retryAfterSeconds,
+  }: Pick<Undecided, 'reason' | 'retryAfterSeconds'>): Response {
+    return Response.json(
+      { reason },
+      { status: 503, headers: { ...headers, 'retry-after': String(retryAfterSeconds) } },
+    );
+  }
 }

@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { IncomingHttpHeaders } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 
 /** Tells the client's address of a connection and its forwarded header. */
@@ -42,6 +43,21 @@ export function createClientAddress(trustedProxies: readonly string[]): ClientAd
     }
     return client;
   };
+}
+
+/** The client's address of a request, see {@link createClientAddress}. */
+export function addressOf(
+  request: {
+    readonly headers: IncomingHttpHeaders;
+    readonly socket: { readonly remoteAddress?: string | undefined };
+  },
+  clientAddress: ClientAddress,
+): string {
+  const forwardedFor = request.headers['x-forwarded-for'];
+  return clientAddress(
+    request.socket.remoteAddress,
+    Array.isArray(forwardedFor) ? forwardedFor.join(',') : forwardedFor,
+  );
 }
 
 /**

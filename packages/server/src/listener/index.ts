@@ -22,4 +22,5 @@ export {
   tellProtocol,
   type WireProtocol,
 } from './one-port.ts';
+export { type Listener, type OpenListeners, openListeners } from './open-listeners.ts';
 export type { ServiceTimeouts } from './timeouts.ts';

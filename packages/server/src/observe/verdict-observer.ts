@@ -9,10 +9,10 @@ import type { CheckRequest } from '../verdict/check-request.ts';
 import type { Verdict } from '../verdict/verdict.ts';
 
 /**
- * Where a verdict is asked for: `/me`, the embedded gateway, the application layer, `/auth/session`. A
- * metric label, so there are never more than these, whatever a request says.
+ * The door that asks for a verdict, as `me` or `gateway`. A metric label: it comes from the code of the door, never from
+ * a request.
  */
-export type DoorName = 'me' | 'gateway' | 'service' | 'status';
+export type DoorName = string;
 
 /**
  * Told of a verdict before it is answered, in the path of every request: synchronous, quick, and does not

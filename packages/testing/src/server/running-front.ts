@@ -18,6 +18,7 @@ import { createIssuers } from '../../../server/src/issuer/issuers.ts';
 import { createMetadataSource } from '../../../server/src/issuer/metadata/authorization-server-metadata.ts';
 import { listenOnOnePort } from '../../../server/src/listener/http-service.ts';
 import type { PublicClientConfig } from '../../../server/src/metadata/public-client-config.ts';
+import { createMetadataPart } from '../../../server/src/metadata-part.ts';
 import { type MetadataServer, startMetadataServer } from '../idp/metadata-server.ts';
 import { Clock } from '../time/clock.ts';
 import { Timers } from '../time/timers.ts';
@@ -85,22 +86,24 @@ export async function startFront(
       check: fixed.check,
       publicOrigin: PUBLIC_ORIGIN,
       matchRoute: createRouteMatcher(ROUTE_GROUPS),
-      metadata: {
+    },
+    metadata: createMetadataPart(
+      {
         authorizationServer: source.of(server.issuer),
         signInServer: source.of(signIn.issuer),
         publicClient: { ...CLIENT, ...options.client },
       },
-    },
-    health: {
-      waitingFor: async () => (readiness.isReady ? [] : ['identity_provider']),
-      schedule: timers.schedule,
-      stopping: stopping.signal,
-    },
+      {
+        waitingFor: async () => (readiness.isReady ? [] : ['identity_provider']),
+        schedule: timers.schedule,
+        stopping: stopping.signal,
+      },
+      () => {},
+    ),
     router: (req, res) => {
       res.statusCode = req.url === '/login' ? 200 : 404;
       res.end('router');
     },
-    log: () => {},
   });
   const listener = await listenOnOnePort(handler, {
     port: 0,

@@ -34,6 +34,8 @@ const refused = (problem: string): Refused => ({
   token: { problem, issuer: undefined, subject: undefined, client: undefined },
 });
 
+const DOORS = ['me', 'gateway', 'service', 'status'];
+
 /** Series that are not 0, as `door outcome reason` and `problem`. */
 function counted(counts: VerdictCounts): Readonly<Record<string, number>> {
   return Object.fromEntries(
@@ -78,8 +80,21 @@ describe('Verdicts are counted', () => {
     });
   });
 
+  it('of a further door too, with 0 before the first', () => {
+    const counts = createVerdictCounts();
+    counts.addDoors(DOORS);
+    counts.observe('me', admitted(SESSION), REQUEST);
+    counts.addDoors(['plain', 'me']);
+    const [verdicts] = counts.read();
+    const doors = new Set(verdicts?.values.map(({ labels }) => labels['door']));
+    expect([...doors]).toEqual([...DOORS, 'plain']);
+    expect(verdicts?.values).toHaveLength(5 * 18);
+    expect(counted(counts)).toEqual({ 'me admitted session_cookie': 1 });
+  });
+
   it('in as many series before the first as after thousands of any kind', () => {
     const counts = createVerdictCounts();
+    counts.addDoors(DOORS);
     const size = () => counts.read().flatMap(({ values }) => values).length;
     const before = size();
     for (let index = 0; index < 5_000; index += 1) {

@@ -6,17 +6,11 @@
 
 import type { TokenProblem } from '../../bearer/jwt-verifier.ts';
 import type { AccessRefusal } from '../../verdict/access.ts';
-import type { RefusalReason, UndecidedReason } from '../../verdict/verdict.ts';
+import type { RefusalReason, UndecidedReason, Verdict } from '../../verdict/verdict.ts';
 import type { DoorName, VerdictObserver } from '../verdict-observer.ts';
 import { CounterFamily, type Metric } from './metrics-family.ts';
 
 /** Complete, or it does not compile. */
-const DOORS: Readonly<Record<DoorName, true>> = {
-  me: true,
-  gateway: true,
-  service: true,
-  status: true,
-};
 const REFUSALS: Readonly<Record<RefusalReason, true>> = {
   no_credential: true,
   session_unknown: true,
@@ -74,7 +68,9 @@ const OTHER = 'other';
 const SESSION_COOKIE = 'session_cookie';
 const BEARER = 'bearer';
 
-interface Slots {
+/** The counters of one door. */
+interface DoorCounts {
+  readonly family: CounterFamily<readonly ['door', 'outcome', 'reason']>;
   readonly sessionCookie: number;
   readonly bearer: number;
   readonly byReason: ReadonlyMap<string, number>;
@@ -84,26 +80,13 @@ interface Slots {
 export interface VerdictCounts {
   /** In the path of every protected request: two lookups and an addition. */
   readonly observe: VerdictObserver;
+  /** Shows the series of these doors from now on, with 0. */
+  addDoors(names: Iterable<DoorName>): void;
   read(): readonly Metric[];
 }
 
 /** Creates the counts, all 0. */
 export function createVerdictCounts(): VerdictCounts {
-  const reasons = [
-    ['admitted', SESSION_COOKIE],
-    ['admitted', BEARER],
-    ...Object.keys(REFUSALS).map((reason) => ['refused', reason] as const),
-    ...Object.keys(UNDECIDED).map((reason) => ['undecided', reason] as const),
-  ] as const;
-  const doors = Object.keys(DOORS);
-  const family = new CounterFamily({
-    name: 'sallyport_verdicts_total',
-    help: 'Verdicts, by the door that asked for them. The reason of an admission is what admitted the caller.',
-    labels: ['door', 'outcome', 'reason'],
-    series: doors.flatMap((door) =>
-      reasons.map(([outcome, reason]) => [door, outcome, reason] as const),
-    ),
-  });
   const problems = Object.keys(TOKEN_PROBLEMS);
   const tokens = new CounterFamily({
     name: 'sallyport_bearer_refusals_total',
@@ -113,25 +96,11 @@ export function createVerdictCounts(): VerdictCounts {
   });
   const slotByProblem = new Map(problems.map((problem) => [problem, tokens.slot(problem)]));
   const otherProblem = tokens.slot(OTHER);
-  const slotsOf = (door: DoorName): Slots => ({
-    sessionCookie: family.slot(door, 'admitted', SESSION_COOKIE),
-    bearer: family.slot(door, 'admitted', BEARER),
-    byReason: new Map(
-      reasons
-        .filter(([outcome]) => outcome !== 'admitted')
-        .map(([outcome, reason]) => [reason, family.slot(door, outcome, reason)]),
-    ),
-  });
-  const slots: Readonly<Record<DoorName, Slots>> = {
-    me: slotsOf('me'),
-    gateway: slotsOf('gateway'),
-    service: slotsOf('service'),
-    status: slotsOf('status'),
-  };
+  const countsByDoor = new Map<DoorName, DoorCounts>();
 
   return {
     observe(door, verdict) {
-      const { sessionCookie, bearer, byReason } = slots[door];
+      const { family, sessionCookie, bearer, byReason } = countsByDoor.get(door) ?? addDoor(door);
       if (verdict.outcome === 'admitted') {
         family.add(verdict.session === undefined ? bearer : sessionCookie);
         return;
@@ -141,6 +110,56 @@ export function createVerdictCounts(): VerdictCounts {
       if (verdict.outcome === 'refused' && verdict.token !== undefined)
         tokens.add(slotByProblem.get(verdict.token.problem) ?? otherProblem);
     },
-    read: () => [family.read(), tokens.read()],
+    addDoors(names) {
+      for (const name of names) if (!countsByDoor.has(name)) addDoor(name);
+    },
+    read: () => [readDoors([...countsByDoor.values()]), tokens.read()],
+  };
+
+  function addDoor(door: DoorName): DoorCounts {
+    const counts = createDoorCounts(door);
+    countsByDoor.set(door, counts);
+    return counts;
+  }
+}
+
+const NAMING = {
+  name: 'sallyport_verdicts_total',
+  help: 'Verdicts, by the door that asked for them. The reason of an admission is what admitted the caller.',
+};
+/** Outcome and reason of each series of a door. */
+const REASONS: readonly (readonly [Verdict['outcome'], string])[] = [
+  ['admitted', SESSION_COOKIE],
+  ['admitted', BEARER],
+  ...Object.keys(REFUSALS).map((reason) => ['refused', reason] as const),
+  ...Object.keys(UNDECIDED).map((reason) => ['undecided', reason] as const),
+];
+
+function createDoorCounts(door: DoorName): DoorCounts {
+  const family = new CounterFamily({
+    ...NAMING,
+    labels: ['door', 'outcome', 'reason'],
+    series: REASONS.map(([outcome, reason]) => [door, outcome, reason] as const),
+  });
+  return {
+    family,
+    sessionCookie: family.slot(door, 'admitted', SESSION_COOKIE),
+    bearer: family.slot(door, 'admitted', BEARER),
+    byReason: new Map(
+      REASONS.filter(([outcome]) => outcome !== 'admitted').map(([outcome, reason]) => [
+        reason,
+        family.slot(door, outcome, reason),
+      ]),
+    ),
+  };
+}
+
+/** The families of all doors as one. */
+function readDoors(doors: readonly DoorCounts[]): Metric {
+  return {
+    ...NAMING,
+    type: 'counter',
+    aggregator: 'sum',
+    values: doors.flatMap(({ family }) => family.read().values),
   };
 }

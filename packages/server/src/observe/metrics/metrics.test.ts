@@ -33,6 +33,7 @@ describe('The metrics of a process', () => {
   it('follow Prometheus: prefix, base units, counters in _total, help, each name once', () => {
     const { metrics } = setup();
     metrics.follow(() => READINGS);
+    metrics.addDoors(['me']);
     const all = metrics.read();
     expect(new Set(all.map(({ name }) => name)).size).toBe(all.length);
     for (const { name, help, type, values } of all) {

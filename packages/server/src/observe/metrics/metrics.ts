@@ -9,7 +9,7 @@
 import type { Log } from '../../log/log.ts';
 import type { SessionStore } from '../../session/session-store.ts';
 import type { Occupancy } from '../../verdict/bounded-cache.ts';
-import type { VerdictObserver } from '../verdict-observer.ts';
+import type { DoorName, VerdictObserver } from '../verdict-observer.ts';
 import { createConfigurationCounts } from './metrics-configuration.ts';
 import { createEventCounts } from './metrics-events.ts';
 import { CounterFamily, type Metric, readGauge } from './metrics-family.ts';
@@ -53,8 +53,10 @@ export interface MetricsOptions {
 
 /** The counts and times of a process. */
 export interface Metrics {
-  /** To be told of every verdict. */
+  /** Counts every verdict that it gets. */
   readonly onVerdict: VerdictObserver;
+  /** Shows the verdicts of these doors from now on, with 0. */
+  addDoors(names: Iterable<DoorName>): void;
   /** The same log, its events counted, whether or not the log writes a line of them. */
   countEvents(log: Log): Log;
   /** The same log, its audit lines counted: what of the events comes to be written. */
@@ -103,6 +105,7 @@ export function createMetrics({
 
   return {
     onVerdict: verdicts.observe,
+    addDoors: (names) => verdicts.addDoors(names),
     countEvents: (log) =>
       function counted(level, event, fields) {
         configuration.note(event, fields);
