@@ -5,6 +5,7 @@ import type { Browser } from '../wire/browser.ts';
 import { type Service, startService } from '../wire/platform.ts';
 import { askMe } from '../wire/sign-in.ts';
 import { type Ended, type Home, makeHome } from './command.ts';
+import { createCommandHost } from './command-host.ts';
 import {
   ADA,
   CHROME,
@@ -18,6 +19,8 @@ import {
 } from './operator.ts';
 import { hasTerminal, startOnTerminal } from './screen.ts';
 
+const host = createCommandHost();
+afterAll(() => host.stop());
 let home: Home;
 let service: Service;
 beforeAll(async () => {
@@ -25,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 beforeEach(() => {
-  home = makeHome();
+  home = makeHome(host);
 });
 afterEach(async () => {
   await run('revoke', '--all', '--yes');

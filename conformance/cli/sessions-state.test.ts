@@ -7,11 +7,14 @@ import { type Service, startService } from '../wire/platform.ts';
 import { temporaryFolder } from '../wire/process.ts';
 import { askMe } from '../wire/sign-in.ts';
 import { type Home, makeHome } from './command.ts';
+import { createCommandHost } from './command-host.ts';
 import { ADA, FIREFOX, idOf, signIn, variables } from './operator.ts';
 
+const host = createCommandHost();
+afterAll(() => host.stop());
 let home: Home;
 beforeEach(() => {
-  home = makeHome();
+  home = makeHome(host);
 });
 afterEach(() => home.remove());
 

@@ -5,6 +5,7 @@ import { Browser } from '../wire/browser.ts';
 import { type Plane, type Service, startPlane, startService } from '../wire/platform.ts';
 import { askMe } from '../wire/sign-in.ts';
 import { type Ended, type Home, makeHome } from './command.ts';
+import { createCommandHost } from './command-host.ts';
 import {
   ADA,
   CHROME,
@@ -19,9 +20,11 @@ import {
 } from './operator.ts';
 import { hasTerminal, startOnTerminal } from './screen.ts';
 
+const host = createCommandHost();
+afterAll(() => host.stop());
 let home: Home;
 beforeEach(() => {
-  home = makeHome();
+  home = makeHome(host);
 });
 afterEach(() => home.remove());
 
@@ -205,7 +208,7 @@ describe('No secret in what sallyport sessions says', () => {
   const sinks: { readonly name: string; readonly text: string }[] = [];
   const secrets = new Map<string, string>();
   beforeAll(async () => {
-    home = makeHome();
+    home = makeHome(host);
     service = await startService();
     const browsers = [
       await signIn(service, ADA, FIREFOX),
