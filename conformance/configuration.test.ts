@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createCommandHost } from './cli/command-host.ts';
 import { Browser } from './wire/browser.ts';
 import { exchange } from './wire/exchange.ts';
 import { type Plane, type Service, startPlane, startService } from './wire/platform.ts';
@@ -25,9 +26,18 @@ const COMPLETE = {
   OIDC_CLIENT_SECRET_FILE: secretFile,
 };
 
+const host = createCommandHost();
+afterAll(() => host.stop());
+
+/** `serve --check`; one process checks everything. */
+function checkText(environment: Readonly<Record<string, string>>, args: readonly string[] = []) {
+  const { PATH = '', HOME = '' } = process.env;
+  return host.run(['serve', '--check', ...args], { PATH, HOME, ...environment }, folder.path);
+}
+
 /** The configuration as `serve --check --json` prints it. */
 async function check(environment: Readonly<Record<string, string>>, args: readonly string[] = []) {
-  const { code, stdout, stderr } = await run(['serve', '--check', '--json', ...args], environment);
+  const { code, stdout, stderr } = await checkText(environment, ['--json', ...args]);
   return {
     code,
     stderr,
@@ -139,7 +149,7 @@ describe('serve --check', () => {
     ]);
     const accepted = printed.acceptedAudiences['https://idp.example'] ?? [];
     expect(accepted.toSorted()).toEqual(SPELLINGS.toSorted());
-    const { stdout } = await run(['serve', '--check', '--config', uris], COMPLETE);
+    const { stdout } = await checkText(COMPLETE, ['--config', uris]);
     const told = stdout.split('\n').filter((line) => line.includes('is accepted from'));
     expect(told.toSorted()).toEqual(
       SPELLINGS.map((aud) => `  aud ${aud}  is accepted from https://idp.example`).toSorted(),
@@ -347,7 +357,7 @@ describe('Admin service settings', () => {
 
   it('a check says where what is given came from, and how many settings there are; JSON has all of them', async () => {
     const config = file('session:\n  idleTimeout: 2h\n');
-    const { code, stdout } = await run(['serve', '--check', '--config', config], COMPLETE);
+    const { code, stdout } = await checkText(COMPLETE, ['--config', config]);
     const { printed } = await check(COMPLETE, ['--config', config]);
     const origins = Object.entries(
       (printed as unknown as { origins: Record<string, string> }).origins,
@@ -369,7 +379,7 @@ describe('Admin service settings', () => {
     ['that is not there', join(folder.path, 'no-such.yaml'), 'no such file'],
     ['that is a folder', folder.path, 'a folder'],
   ])('a configuration file %s is said so', async (_, path, found) => {
-    const { code, stderr } = await run(['serve', '--check', '--config', path], COMPLETE);
+    const { code, stderr } = await checkText(COMPLETE, ['--config', path]);
     expect(code).toBe(1);
     expect(stderr).toContain(`${path}: --config: found ${found}, expected a readable YAML file\n`);
   });

@@ -1,15 +1,19 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Ended, type Home, makeHome } from '../cli/command.ts';
+import { createCommandHost } from '../cli/command-host.ts';
 import { type FakePlatform, startFakePlatform } from '../cli/fake-platform.ts';
 import { browserCommand, readRecord } from '../cli/scripted-browser.ts';
+import { PATIENCE } from '../wire/workers.ts';
 
 const SECRET = 'canary-of-the-file';
+const host = createCommandHost();
+afterAll(() => host.stop());
 let home: Home;
 let platform: FakePlatform;
 beforeEach(async () => {
-  home = makeHome();
+  home = makeHome(host);
   platform = await startFakePlatform();
   writeFileSync(join(home.path, 'client_secret'), SECRET, { mode: 0o600 });
 });
@@ -120,6 +124,7 @@ describe('admin.authType', () => {
     const record = join(home.path, 'record');
     const login = ['login', '--browser', browserCommand(record)];
     const { code, stderr } = await run(person(), {}, login);
+    await expect.poll(() => readRecord(record).length, PATIENCE).toBe(2);
     expect([code, stderr]).toEqual([0, expect.stringContaining('as Ada Lovelace')]);
     expect(readRecord(record)[0]?.argv?.at(-1)).toContain('code_challenge_method=S256');
     expect(grants()).toEqual([{ type: 'authorization_code', credentials: '' }]);

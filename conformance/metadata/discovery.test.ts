@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { configure, linesOf, ready, told } from '../operation/under-load.ts';
 import { exchange } from '../wire/exchange.ts';
 import { callGrpc } from '../wire/grpc.ts';
 import { type Plane, type Service, startPlane, startService } from '../wire/platform.ts';
@@ -142,40 +143,52 @@ describe('Each setting of auth.appAuth.thirdPartyConfig.flyteClient changes the 
   const HONEST = ['cli-client', 'http://localhost:53593/callback', 'core-authorization', '', 'all'];
   const honestBut = (at: number, ...values: string[]) => HONEST.toSpliced(at, 1, ...values);
 
-  it.each([
-    ['clientId', {}, 'other', ['other', ...HONEST.slice(1)]],
+  let service: Service;
+  beforeAll(async () => {
+    service = await startService({}, [], {}, undefined, ['session: {idleTimeout: 12h}']);
+  });
+  afterAll(() => service.stop());
+
+  it.each<readonly [string, readonly string[] | undefined, readonly string[]]>([
+    // Its deployment variable wins over the file.
+    ['clientId', undefined, ['other', ...HONEST.slice(1)]],
     [
       'redirectUri',
       inFile('redirectUri: http://localhost:53594/callback'),
-      '',
       honestBut(1, 'http://localhost:53594/callback'),
     ],
-    ['scopes', inFile('scopes: [all, more]'), '', honestBut(4, 'all', 'more')],
+    ['scopes', inFile('scopes: [all, more]'), honestBut(4, 'all', 'more')],
     [
       'audience',
       inFile('audience: https://elsewhere.example'),
-      '',
       honestBut(3, 'https://elsewhere.example'),
     ],
     [
       'auth.grpcAuthorizationHeader',
       ['auth:', '  grpcAuthorizationHeader: other-header'],
-      '',
       honestBut(2, 'other-header'),
     ],
-  ] as const)('%s', async (_, file, clientId, expected) => {
-    const service = await startService(
-      clientId === '' ? {} : { CLI_CLIENT_ID: clientId },
-      [],
-      {},
-      undefined,
-      Array.isArray(file) ? file : [],
-    );
-    onTestFinished(() => service.stop());
+  ])('%s', async (_, file, expected) => {
+    const { url } = file === undefined ? await startOther() : await reloaded(file);
     // The endpoint is the public URL, which is another one each time.
-    for (const said of await clientConfigs(service.url))
-      expect(said.filter((text) => text !== service.url)).toEqual(expected);
+    for (const said of await clientConfigs(url))
+      expect(said.filter((text) => text !== url)).toEqual(expected);
   });
+
+  async function startOther(): Promise<Service> {
+    const other = await startService({ CLI_CLIENT_ID: 'other' });
+    onTestFinished(() => other.stop());
+    return other;
+  }
+
+  async function reloaded(file: readonly string[]): Promise<Service> {
+    await ready(service);
+    const loaded = linesOf(service, 'configuration_loaded').length;
+    configure(service, file);
+    process.kill(service.running.pid, 'SIGHUP');
+    await told(service, 'configuration_loaded', loaded + 1);
+    return service;
+  }
 });
 
 describe('Behind the ingress of up', () => {

@@ -2,12 +2,15 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { startAttackerIdp } from '../wire/attacker-idp.ts';
 import { exchange } from '../wire/exchange.ts';
 import { callGrpc } from '../wire/grpc.ts';
+import { showMetadata, untilMetadataIsAsked } from '../wire/metadata-asked.ts';
+import { type MovedClock, startMovedClock } from '../wire/moved-clock.ts';
 import { type Service, startService, WEB_CLIENT_ID } from '../wire/platform.ts';
 import { callConnect } from '../wire/rpc.ts';
+import { PATIENCE } from '../wire/workers.ts';
 
 const METADATA = '/flyteidl2.auth.AuthMetadataService/GetOAuth2Metadata';
 const CONFIG = '/flyteidl2.auth.AuthMetadataService/GetPublicClientConfig';
@@ -30,28 +33,21 @@ function keptFile(service: Service): string {
   return join(folder, readdirSync(folder)[0] ?? '');
 }
 
-/** Starts, waits until the document is kept, and ends again; the IdP is down then. */
-async function startOnceAndStop(): Promise<Service> {
-  const service = await startService();
-  onTestFinished(() => service.stop());
-  await expect.poll(() => readdirSync(join(service.state, 'metadata'))).toHaveLength(1);
-  await service.running.stop();
-  await service.idp.goDown();
-  return service;
-}
-
-async function restarted(service: Service): Promise<Service> {
-  const again = await service.restart();
-  onTestFinished(async () => void (await again.running.stop()));
-  return again;
-}
-
 describe('While the IdP is down', () => {
-  it('at start, discovery is unavailable with a hint when to ask again, and never an internal error', async () => {
+  let clock: MovedClock;
+  let service: Service;
+  beforeAll(async () => {
+    clock = await startMovedClock({ movesTimers: true });
     const idp = await startAttackerIdp(WEB_CLIENT_ID);
     await idp.goDown();
-    const service = await startService({}, [], {}, idp);
-    onTestFinished(() => service.stop());
+    service = await startService({}, [], { clock }, idp);
+  });
+  afterAll(async () => {
+    await service.stop();
+    await clock.close();
+  });
+
+  it('at start, discovery is unavailable with a hint when to ask again, and never an internal error', async () => {
     expect(await answers(service)).toEqual(UNKNOWN);
     const rest = await exchange(service.url + REST);
     expect(rest.headers['content-type']).toBe('application/problem+json');
@@ -64,75 +60,91 @@ describe('While the IdP is down', () => {
   });
 
   it('at start, GetPublicClientConfig is answered all the same', async () => {
-    const idp = await startAttackerIdp(WEB_CLIENT_ID);
-    await idp.goDown();
-    const service = await startService({}, [], {}, idp);
-    onTestFinished(() => service.stop());
     expect((await callGrpc(service.url + CONFIG)).status).toBe(0);
     expect((await callConnect(service.url + CONFIG)).status).toBe(200);
     expect((await exchange(`${service.url}/config/v1/flyte_client`)).status).toBe(200);
   });
 
   it('discovery recovers by itself once the IdP is back', async () => {
-    const idp = await startAttackerIdp(WEB_CLIENT_ID);
-    await idp.goDown();
-    const service = await startService({}, [], {}, idp);
-    onTestFinished(() => service.stop());
     expect(await answers(service)).toEqual(UNKNOWN);
-    await idp.comeUp();
-    await expect.poll(() => answers(service), { timeout: 20_000 }).toEqual(KNOWN);
+    await service.idp.comeUp();
+    await untilMetadataIsAsked(clock, service.idp);
+    await expect.poll(() => answers(service), PATIENCE).toEqual(KNOWN);
   });
+});
 
-  it('later, discovery answers what it knows', async () => {
-    const service = await startService();
-    onTestFinished(() => service.stop());
-    await expect.poll(() => answers(service), { timeout: 10_000 }).toEqual(KNOWN);
+describe('While an IdP is down that was up', () => {
+  let service: Service;
+  /** The kept document as it was written. */
+  let kept: string;
+  beforeAll(async () => {
+    service = await startService();
+  });
+  afterAll(() => service.stop());
+
+  /** It ends, and starts with the kept document that is given to it. */
+  async function restarted(text: string): Promise<Service> {
+    await service.running.stop();
+    writeFileSync(keptFile(service), text);
+    service = await service.restart();
+    return service;
+  }
+
+  it('discovery answers what it knows', async () => {
+    await expect.poll(() => answers(service), PATIENCE).toEqual(KNOWN);
+    await expect.poll(() => readdirSync(join(service.state, 'metadata'))).toHaveLength(1);
+    kept = readFileSync(keptFile(service), 'utf8');
     await service.idp.goDown();
     expect(await answers(service)).toEqual(KNOWN);
   });
 
-  it('after a restart, discovery answers from the kept document', async () => {
-    const service = await restarted(await startOnceAndStop());
-    expect(await answers(service)).toEqual(KNOWN);
-  });
-
   it('the kept document is the owner’s alone, and holds no key', async () => {
-    const service = await startOnceAndStop();
     expect(statSync(keptFile(service)).mode & 0o777).toBe(0o600);
-    expect(readFileSync(keptFile(service), 'utf8')).not.toMatch(/"(?:keys|jwks|n|k|d)":/);
+    expect(kept).not.toMatch(/"(?:keys|jwks|n|k|d)":/);
   });
 
-  it.each<readonly [string, (file: string) => void]>([
-    [
-      'of another issuer',
-      (file) =>
-        writeFileSync(file, readFileSync(file, 'utf8').replaceAll('127.0.0.1', 'localhost')),
-    ],
+  it('after a restart, discovery answers from the kept document', async () => {
+    expect(await answers(await restarted(kept))).toEqual(KNOWN);
+  });
+
+  it.each<readonly [string, (kept: string) => string]>([
+    ['of another issuer', (text) => text.replaceAll('127.0.0.1', 'localhost')],
     [
       'older than a day',
-      (file) => {
-        const kept = JSON.parse(readFileSync(file, 'utf8')) as { fetchedAt: number };
-        writeFileSync(file, JSON.stringify({ ...kept, fetchedAt: kept.fetchedAt - 86_400_001 }));
+      (text) => {
+        const document = JSON.parse(text) as { fetchedAt: number };
+        return JSON.stringify({ ...document, fetchedAt: document.fetchedAt - 86_400_001 });
       },
     ],
     [
       'with keys inlined',
-      (file) => {
-        const kept = JSON.parse(readFileSync(file, 'utf8')) as { document: object };
-        writeFileSync(file, JSON.stringify({ ...kept, document: { ...kept.document, jwks: {} } }));
+      (text) => {
+        const all = JSON.parse(text) as { document: object };
+        return JSON.stringify({ ...all, document: { ...all.document, jwks: {} } });
       },
     ],
-    ['that is damaged', (file) => writeFileSync(file, '{"version":1')],
+    ['that is damaged', () => '{"version":1'],
   ])('a kept document %s is not used, and the log says so', async (_, change) => {
-    const stopped = await startOnceAndStop();
-    change(keptFile(stopped));
-    const service = await restarted(stopped);
+    await restarted(change(kept));
     expect(await answers(service)).toEqual(UNKNOWN);
     expect(service.running.stderr()).toContain('kept_metadata_ignored');
   });
 });
 
 describe('An IdP whose document is not to be believed', () => {
+  let clock: MovedClock;
+  let doubtful: Service;
+  beforeAll(async () => {
+    clock = await startMovedClock({ movesTimers: true });
+    const idp = await startAttackerIdp(WEB_CLIENT_ID);
+    idp.metadata = { issuer: `${idp.issuer}/` };
+    doubtful = await startService({}, [], { clock }, idp);
+  });
+  afterAll(async () => {
+    await doubtful.stop();
+    await clock.close();
+  });
+
   it.each<readonly [string, Readonly<Record<string, unknown>>]>([
     ['names another issuer', { issuer: 'https://evil.example' }],
     ['names its issuer with a slash more', { issuer: undefined }],
@@ -140,15 +152,11 @@ describe('An IdP whose document is not to be believed', () => {
     ['names no token endpoint', { token_endpoint: undefined }],
     ['is larger than any document', { padding: 'x'.repeat(1_100_000) }],
   ])('because it %s gives no discovery', async (_, metadata) => {
-    const idp = await startAttackerIdp(WEB_CLIENT_ID);
-    idp.metadata =
-      'issuer' in metadata && metadata['issuer'] === undefined
-        ? { issuer: `${idp.issuer}/` }
-        : metadata;
-    const service = await startService({}, [], {}, idp);
-    onTestFinished(() => service.stop());
-    expect(await answers(service)).toEqual(UNKNOWN);
-    expect((await exchange(service.url + REST)).body).not.toContain('evil.example');
+    const { idp } = doubtful;
+    const slash = 'issuer' in metadata && metadata['issuer'] === undefined;
+    await showMetadata(clock, idp, slash ? { issuer: `${idp.issuer}/` } : metadata);
+    expect(await answers(doubtful)).toEqual(UNKNOWN);
+    expect((await exchange(doubtful.url + REST)).body).not.toContain('evil.example');
   });
 
   it('because it redirects gives no discovery, and the redirect is not followed', async () => {

@@ -1,16 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type AttackerIdp, startAttackerIdp } from '../wire/attacker-idp.ts';
+import { startAttackerIdp } from '../wire/attacker-idp.ts';
 import { Browser, NAVIGATION } from '../wire/browser.ts';
 import { exchange } from '../wire/exchange.ts';
 import { createAsker } from '../wire/many.ts';
+import { showMetadata, untilMetadataIsAsked } from '../wire/metadata-asked.ts';
 import { type MovedClock, startMovedClock } from '../wire/moved-clock.ts';
 import { type Service, startService, WEB_CLIENT_ID } from '../wire/platform.ts';
 import { askMe, expectFailurePage, expectSignsIn } from '../wire/sign-in.ts';
 
-const DISCOVERY = '/.well-known/openid-configuration';
 const POLLS = 2_000;
 const TRIES = 2_000;
-const SECOND_MS = 1_000;
 /** A person does not wait longer for a service that is up again. */
 const SOON_SECONDS = 15;
 
@@ -19,18 +18,6 @@ beforeAll(async () => {
   clock = await startMovedClock({ movesTimers: true });
 });
 afterAll(() => clock.close());
-
-/** Lets time pass until the IdP's metadata is asked for; returns the seconds that it took. */
-async function untilMetadataIsAsked(idp: AttackerIdp): Promise<number> {
-  let isAsked = false;
-  const note = () => {
-    isAsked = true;
-  };
-  void idp.nextRequest(DISCOVERY).then(note);
-  const begun = clock.now();
-  while (!isAsked) await clock.advance(SECOND_MS);
-  return (clock.now() - begun) / SECOND_MS;
-}
 
 /** Asks until it is ready, or often enough. */
 async function becomesReady(service: Service): Promise<boolean> {
@@ -51,7 +38,7 @@ async function startWithoutIdp(): Promise<Service> {
 /** Nobody signs in meanwhile: the service finds the IdP by itself. */
 async function expectReadySoon(service: Service): Promise<void> {
   await service.idp.comeUp();
-  expect(await untilMetadataIsAsked(service.idp)).toBeLessThan(SOON_SECONDS);
+  expect(await untilMetadataIsAsked(clock, service.idp)).toBeLessThan(SOON_SECONDS);
   expect(await becomesReady(service)).toBe(true);
   await expectSignsIn(service, new Browser());
 }
@@ -177,10 +164,7 @@ describe('An IdP whose metadata', () => {
     ['has its tokens elsewhere by plain http', () => ({ token_endpoint: 'http://192.0.2.1/t' })],
   ])('%s is not believed: not ready, nobody is sent there', async (_, metadata) => {
     const { idp } = service;
-    idp.metadata = metadata(idp.issuer);
-    await untilMetadataIsAsked(idp);
-    // It is asked for again once the answer was read.
-    await untilMetadataIsAsked(idp);
+    await showMetadata(clock, idp, metadata(idp.issuer));
     const received = await new Browser().step(`${service.url}/login`);
     expectFailurePage(received, 'idp_unreachable', 503);
     expect((await exchange(`${service.url}/readyz`)).status).toBe(503);
@@ -191,12 +175,11 @@ describe('An IdP whose metadata, once it is good,', () => {
   it('is mended is believed within seconds', async () => {
     const idp = await startAttackerIdp(WEB_CLIENT_ID);
     idp.metadata = { issuer: `${idp.issuer}/` };
-    const asked = idp.nextRequest(DISCOVERY);
     const service = await startService({}, [], { clock }, idp);
-    await asked;
+    await untilMetadataIsAsked(clock, idp);
     expect((await exchange(`${service.url}/readyz`)).status).toBe(503);
     idp.metadata = {};
-    expect(await untilMetadataIsAsked(idp)).toBeLessThan(SOON_SECONDS);
+    expect(await untilMetadataIsAsked(clock, idp)).toBeLessThan(SOON_SECONDS);
     expect(await becomesReady(service)).toBe(true);
     await expectSignsIn(service, new Browser());
     await service.stop();
