@@ -21,13 +21,13 @@ const INTRODUCTION = `<!-- Made by tools/generate-configuration-docs.ts from the
 
 # Configuration
 
-Sallyport reads one YAML file, the environment and command-line flags. For each key the first of
-these that gives it wins: flag, environment variable, file, default. An environment variable that is
-empty counts as not set.
+Look up every setting: type, default, environment variable and meaning. Sallyport reads one YAML file,
+the environment and command-line flags. The first of these wins for each key: flag, environment
+variable, file, default. An empty environment variable counts as not set.
 
-Everything given is checked before anything starts, also what another source overrides and what
-another command reads. All problems are told at once, each with file, line, key, what was found and
-what was expected. An unknown key is a problem, not ignored.
+All given values are validated before anything starts, also those that another source overrides or
+another command reads. All problems are reported at once, each with file, line, key, found and
+expected value. An unknown key is a problem.
 
 ## The shortest configuration
 
@@ -74,13 +74,13 @@ file cannot be read, the last good secret stays in use and the problem is report
 ## The web app at the identity provider
 
 Register a web application for the grant \`authorization_code\` with the redirect URI
-\`<publicUrl>/callback\` and the sign-out redirect URI \`<publicUrl>/logout\`; where the provider can tell
-that a session there has ended, also as [back-channel-logout.md](back-channel-logout.md) says. It proves
-itself in one of two ways.
+\`<publicUrl>/callback\` and the sign-out redirect URI \`<publicUrl>/logout\`; if the provider supports
+back-channel logout, also as [back-channel-logout.md](back-channel-logout.md) says. The application
+authenticates in one of two ways.
 
 - **By a secret**, the default. HTTP Basic is used where the provider supports it, else the body.
-- **By a key** (\`private_key_jwt\`, RFC 7523), so that nothing secret is shared and what is sent is
-  worth nothing a minute later. Register the application for \`private_key_jwt\` and give the provider
+- **By a key** (\`private_key_jwt\`, RFC 7523), so that no secret is shared and an
+  assertion expires after a minute. Register the application for \`private_key_jwt\` and give the provider
   the address \`<publicUrl>/auth/jwks\`, or the keys it shows.
 
 \`\`\`yaml
@@ -98,18 +98,17 @@ for a provider that knows EdDSA by that name only. \`kid\` is the JWK's, or else
 provider's issuer, it ends after a minute, and its \`jti\` is random. A provider that wants a
 certificate's thumbprint in it (Entra ID) cannot be used so.
 
-To replace the key, first tell the provider of the next one: the file may hold a set of JWKs, of which
-the first signs and all are published. Write the present and the next key, wait five minutes, for which
-a provider may keep what it has read at \`/auth/jwks\`, and then write the next one alone. A file that is
-replaced at once works too, where the provider reads the keys again for a key ID it does not know; else
-nobody can sign in until it does. A key that was replaced stays at \`/auth/jwks\` for five minutes, and
-goes at once with a restart.
+To replace the key, publish the next one first: the file may hold a set of JWKs, of which the first
+signs and all are published. Write the present and the next key, wait five minutes, the time for which a
+provider may cache \`/auth/jwks\`, and then write the next one alone. Replacing the file at once works if
+the provider reads the keys again for an unknown key ID; otherwise sign-ins fail until it does. A
+replaced key stays at \`/auth/jwks\` for five minutes, or until a restart.
 
 The parameters of a sign-in can go to the provider directly, so that the browser carries a reference
 only (\`auth.userAuth.openId.pushedAuthorization\`, RFC 9126). With \`always\`, or when the provider's
-metadata requires it, and no endpoint for it in the metadata, Sallyport is not ready and nobody can
-sign in; the log says why. A push that fails ends on a page. It is never made up for by sending the
-parameters through the browser.
+metadata requires it, and without an endpoint for it in the metadata, Sallyport is not ready and
+sign-ins fail; the log says why. A failed push ends on an error page: the parameters are never sent
+through the browser instead.
 
 ## Rules of the file
 

@@ -20,9 +20,9 @@ export function renderPage(report: Report): string {
   return `${[
     '# Benchmarks',
     '',
-    `Made by \`npm run bench\`, not written by hand: numbers are medians of ${rounds} rounds, ratios medians of the ratios of rounds`,
-    'that stand side by side. A figure that is not met stays in the table. The whole report is in',
-    '[benchmarks.json](benchmarks.json); how the hot path came to be as it is stands in [performance.md](performance.md).',
+    `Compare Sallyport with bare \`node:http\`, nginx and oauth2-proxy. Made by \`npm run bench\`: numbers are medians of ${rounds} rounds,`,
+    'ratios medians of the ratios of interleaved rounds. Targets that are not met stay in the table. The whole report is in',
+    '[benchmarks.json](benchmarks.json); [performance.md](performance.md) explains the figures.',
     ...(rounds < ROUNDS_LEAST
       ? [
           '',

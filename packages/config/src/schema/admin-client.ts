@@ -49,7 +49,7 @@ export const ADMIN_SCHEMA: SchemaOf<AdminClientConfig> = {
     kind: booleanKind,
     fallback: false,
     meaning:
-      'Whether clients accept any certificate: whoever is on the way can then take the tokens. `caCertFilePath` is the answer to a private certificate authority.',
+      'Whether clients accept any certificate: an attacker on the network path can then take the tokens. For a private certificate authority use `caCertFilePath`.',
   },
   caCertFilePath: {
     kind: orEmpty(pathKind),
@@ -61,7 +61,7 @@ export const ADMIN_SCHEMA: SchemaOf<AdminClientConfig> = {
     fallback: '',
     variable: 'INTERNAL_CLIENT_ID',
     meaning:
-      'Client ID of the service app. Needed with `authType: ClientSecret`; a person signs in with the client ID that the platform tells.',
+      'Client ID of the service app. Needed with `authType: ClientSecret`; a person signs in with the client ID in the metadata of the platform.',
   },
   clientSecretLocation: {
     kind: pathKind,
@@ -78,28 +78,28 @@ export const ADMIN_SCHEMA: SchemaOf<AdminClientConfig> = {
   scopes: {
     kind: listKind(scopeKind, 'scopes'),
     fallback: [],
-    meaning: 'Scopes of the token; empty takes what the platform tells.',
+    meaning: 'Scopes of the token; empty takes that of the platform.',
   },
   useAudienceFromAdmin: {
     kind: booleanKind,
     fallback: false,
     meaning:
-      'Whether `ClientSecret` asks for the audience that the platform tells; signing a person in always does.',
+      'Whether `ClientSecret` asks for the audience in the metadata of the platform; signing a person in always does.',
   },
   audience: {
     kind: orEmpty(audienceKind),
     fallback: '',
-    meaning: 'Audience to ask for. Empty asks for none, or for what the platform tells.',
+    meaning: 'Audience to ask for. Empty asks for none, or for that of the platform.',
   },
   tokenUrl: {
     kind: orEmpty(endpointKind),
     fallback: '',
-    meaning: 'Token endpoint of the identity provider; empty takes what the platform tells.',
+    meaning: 'Token endpoint of the identity provider; empty takes that of the platform.',
   },
   authorizationHeader: {
     kind: orEmpty(bearerHeaderKind),
     fallback: '',
-    meaning: 'Header the token is sent in; empty takes what the platform tells.',
+    meaning: 'Header the token is sent in; empty takes that of the platform.',
   },
   tokenRefreshWindow: {
     kind: durationKind('0s', '24h'),

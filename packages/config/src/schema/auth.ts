@@ -28,7 +28,7 @@ export const AUTH_SCHEMA: SchemaOf<AuthConfig> = {
     kind: bearerHeaderKind,
     fallback: DEFAULT_AUTHORIZATION_HEADER,
     meaning:
-      'Header that carries a bearer token on gRPC; also what clients are told to use. `authorization` is read beside it, see `bearer.onlyConfiguredHeader`.',
+      'Header that carries a bearer token on gRPC; also in the metadata for clients. `authorization` is read beside it, see `bearer.onlyConfiguredHeader`.',
   },
   httpAuthorizationHeader: {
     kind: bearerHeaderKind,

@@ -51,14 +51,14 @@ export const OWN_SCHEMA: SchemaOf<
       fallback: '',
       variable: 'SALLYPORT_LISTEN',
       meaning:
-        'A Unix socket to listen on in place of `listen.host` and `listen.port`, such as `unix:/run/sallyport/sallyport.sock`, for an nginx on the same machine: name it in `trustedProxies` as `unix`. The folder has to be there, and nobody else may write to it. A socket that a process left behind is taken over, one on which somebody answers is not; see [operation](operation.md#a-unix-socket).',
+        'A Unix socket to listen on in place of `listen.host` and `listen.port`, such as `unix:/run/sallyport/sallyport.sock`, for an nginx on the same machine: name it in `trustedProxies` as `unix`. The folder must exist, and no other user may write to it. A socket without a listener is replaced, one on which a process answers is not; see [operation](operation.md#a-unix-socket).',
     },
     socketMode: {
       kind: enumKind(['0600', '0660', '0666']),
       fallback: '0660',
       variable: 'SALLYPORT_SOCKET_MODE',
       meaning:
-        'Permissions of that socket, in quotes. Whoever may write to it may connect, and is believed where `trustedProxies` has `unix`: with `0666` that is every user of the machine.',
+        'Permissions of that socket, in quotes. Every process that may write to it can connect, and is trusted if `trustedProxies` has `unix`: with `0666` that is every user of the machine.',
     },
     socketGroup: {
       kind: orEmpty(groupKind),
@@ -120,14 +120,14 @@ export const OWN_SCHEMA: SchemaOf<
     kind: listKind(trustedProxyKind, 'IP addresses and ranges'),
     fallback: [],
     meaning:
-      'Proxies whose forwarded headers are believed; `unix` is whoever connects to the socket of `server.listen`. Without any, they change nothing, and `rateLimit` cannot tell clients apart by address: everybody may come through the same proxy.',
+      'Proxies whose forwarded headers are trusted; `unix` is every process that connects to the socket of `server.listen`. Without any, forwarded headers have no effect, and `rateLimit` cannot distinguish clients by address: all may come through the same proxy.',
   },
   dangerouslyAllowPlainHttpTo: {
     kind: listKind(plainHttpOriginKind, 'origins'),
     fallback: [],
     variable: 'SALLYPORT_DANGEROUSLY_ALLOW_PLAIN_HTTP_TO',
     meaning:
-      'Origins at which an identity provider may be reached by plain http beyond `localhost`, `127.0.0.1` and `[::1]`, such as `http://keycloak.identity.svc.cluster.local:8080`: its issuer, metadata, keys, token and introspection endpoints. Whoever is on the way there can read tokens and secrets, and sign in as anybody; each issuer gives a warning at each start. Also read by clients.',
+      'Origins at which an identity provider may be reached by plain http beyond `localhost`, `127.0.0.1` and `[::1]`, such as `http://keycloak.identity.svc.cluster.local:8080`: its issuer, metadata, keys, token and introspection endpoints. An attacker on the network path can read tokens and secrets, and sign in as any person; each issuer gives a warning at each start. Also read by clients.',
   },
   session: {
     store: {
@@ -156,7 +156,7 @@ export const OWN_SCHEMA: SchemaOf<
       kind: durationKind(SHORTEST, LONGEST),
       fallback: 600_000,
       meaning:
-        'Within this time, and at most the life of its access token, the identity provider is asked again whether a session still stands. Whoever was shut out there is shut out here after it.',
+        'Within this time, and at most the life of its access token, the identity provider is asked again whether a session may continue. A person who lost access there loses it here after it.',
     },
     renewalGrace: {
       kind: durationKind(SHORTEST, LONGEST),
@@ -205,7 +205,7 @@ export const OWN_SCHEMA: SchemaOf<
       kind: listKind(clientIdKind, 'client IDs'),
       fallback: [],
       meaning:
-        'Applications that may enter, by the client ID of their tokens; empty admits every one, unless `access.groups` or `access.emailDomains` is set. Does not concern people. An application is told by its token: the client is the subject (RFC 9068), or `service-account-<client>` the user name (Keycloak), or `idtyp` says `app` or `oid` is the subject without `scp` (Entra), or `gty` says `client-credentials` (Auth0).',
+        'Applications that may enter, by the client ID of their tokens; empty admits every one, unless `access.groups` or `access.emailDomains` is set. Does not concern people. An application is recognized by its token: the client is the subject (RFC 9068), or `service-account-<client>` the user name (Keycloak), or `idtyp` says `app` or `oid` is the subject without `scp` (Entra), or `gty` says `client-credentials` (Auth0).',
     },
     tenantClaim: {
       kind: claimNameKind,

@@ -77,7 +77,7 @@ export const REDIS_SCHEMA: SchemaOf<RedisConfig> = {
       ),
       fallback: '',
       meaning:
-        "The name in the servers' certificates, where they are reached by another one or by IP address, as sentinels and clusters usually tell them.",
+        "The name in the servers' certificates, if they are reached by another one or by IP address, which sentinels and clusters usually return.",
     },
   },
   database: {

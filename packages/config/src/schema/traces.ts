@@ -29,7 +29,7 @@ export const TRACES_SCHEMA: SchemaOf<TracesConfig> = {
     kind: integerKind(0, 10_000),
     fallback: 100,
     meaning:
-      'How many requests a second one process traces because they come with a trace that their caller records. Whoever can send a request can say so, hence the bound; 0 continues none.',
+      'How many requests a second one process traces because they come with a trace that their caller records. Any client can send such a trace, hence the bound; 0 continues none.',
   },
   headersFile: {
     kind: orEmpty(pathKind),
