@@ -18,7 +18,7 @@ const SOURCES = globSync('packages/*/src/**/*.ts', { cwd: ROOT }).filter(
 /** Programs of their own. Workers are the command itself. */
 const PROGRAMS = [
   'packages/client/src/store/keyring-process.ts',
-  'packages/server/src/session/local/local-store-upkeep-thread.ts',
+  'packages/server/src/session/local/local-store-maintenance-thread.ts',
 ];
 
 /** What a file loads when it runs: types are gone by then. */
@@ -51,7 +51,7 @@ describe('Programs beside the command', () => {
   });
 
   it('a package that is loaded further down is found', () => {
-    const file = 'packages/server/src/session/local/local-store-upkeep.ts';
+    const file = 'packages/server/src/session/local/local-store-maintenance.ts';
     expect(packagesOf(file)).toContain(`${file}: @sallyport/protocol`);
     const through = 'packages/server/src/session/local/local-store-connection.ts';
     expect(packagesOf(through)).toContain(

@@ -45,7 +45,7 @@ export async function openServingSessionStore(
   if (config.session.store !== 'local') return openRedis(config, ports);
   const store = openLocal(config, ports);
   try {
-    await store.startUpkeep();
+    await store.startMaintenance();
   } catch (cause) {
     store.close();
     throw cause;
@@ -62,7 +62,7 @@ function openLocal(
     now,
     onExpired: tellExpired(log),
     onOpening: logLocalStore(config, log),
-    onUpkeepThread: logChanges(
+    onMaintenanceThread: logChanges(
       (failure) => log('error', 'store_upkeep_failed', { failure }),
       () => log('info', 'store_upkeep_restored'),
     ),

@@ -95,7 +95,7 @@ describe(`${MANY} sessions`, { timeout: 60_000 }, () => {
   let few: SessionStore;
   beforeAll(async () => {
     many = fill(path, MANY, clock);
-    await many.startUpkeep();
+    await many.startMaintenance();
     few = fill(join(folder, 'few', 'sessions.sqlite'), FEW, clock);
   }, 60_000);
   afterAll(() => {

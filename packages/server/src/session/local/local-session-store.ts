@@ -15,7 +15,8 @@ import type {
 import { LocalRevocationLog } from './local-revocation-log.ts';
 import { inSnapshot, StoreConnection, transact } from './local-store-connection.ts';
 import { storeUnavailable } from './local-store-error.ts';
-import { createReadsTogether } from './local-store-reads.ts';
+import { createStoreMaintenance } from './local-store-maintenance.ts';
+import { createReadBatcher } from './local-store-read-batcher.ts';
 import {
   type Connection,
   ownersOf,
@@ -23,7 +24,6 @@ import {
   toStoredMetadata,
   toStoredSession,
 } from './local-store-statements.ts';
-import { createUpkeep } from './local-store-upkeep.ts';
 import { createNotedUses, type Use } from './local-store-uses.ts';
 import { StoreWrites } from './local-store-writes.ts';
 
@@ -55,8 +55,8 @@ export interface LocalSessionStoreOptions {
   readonly onExpired?: (id: number) => void;
   /** Told each time the file was opened, or could not be: then with what was in the way. */
   readonly onOpening?: (cause?: unknown) => void;
-  /** Told when the upkeep thread failed, with why, and when one answers again. It is started again by itself. */
-  readonly onUpkeepThread?: (cause?: unknown) => void;
+  /** Called with the cause when the maintenance thread fails, and without one when a thread answers again. */
+  readonly onMaintenanceThread?: (cause?: unknown) => void;
   /** When that is tried again; by default by timers that do not keep the process alive. */
   readonly schedule?: Schedule;
 }
@@ -64,12 +64,12 @@ export interface LocalSessionStoreOptions {
 /** A store of which a process takes care. */
 export interface LocalSessionStore extends SessionStore {
   /**
-   * Starts the upkeep thread, which carries over into the file what is written and sweeps; the first sweep
+   * Starts the maintenance thread, which carries over into the file what is written and sweeps; the first sweep
    * would start it, too. One process that serves is enough: a command that writes beside it needs none.
    *
    * @throws {SallyportError} `SP_THREAD_FAILED` when it cannot run. A file that cannot be opened is no matter of it.
    */
-  startUpkeep(): Promise<void>;
+  startMaintenance(): Promise<void>;
 }
 
 /**
@@ -85,10 +85,10 @@ export function createLocalSessionStore({
   monotonicNow = readMonotonicClock,
   onExpired = () => {},
   onOpening = () => {},
-  onUpkeepThread = () => {},
+  onMaintenanceThread = () => {},
   schedule = systemSchedule,
 }: LocalSessionStoreOptions): LocalSessionStore {
-  const upkeep = createUpkeep({ path, schedule, onThread: onUpkeepThread });
+  const maintenance = createStoreMaintenance({ path, schedule, onThread: onMaintenanceThread });
   const connection = new StoreConnection({
     path,
     now,
@@ -102,7 +102,7 @@ export function createLocalSessionStore({
   const writes = new StoreWrites(connection);
   const write: StoreWrites['write'] = (durable, work) => writes.write(durable, work);
   const uses = createNotedUses((part) => write(false, (at) => touchAll(at, part)));
-  const readTogether = createReadsTogether<StoredMetadata>((ids, found) => {
+  const readTogether = createReadBatcher<StoredMetadata>((ids, found) => {
     use((at) =>
       inSnapshot(at, ids.length, () => {
         for (const [index, id] of ids.entries())
@@ -256,12 +256,12 @@ export function createLocalSessionStore({
 
     revocations: () => log.take(),
 
-    startUpkeep: () => upkeep.start(),
+    startMaintenance: () => maintenance.start(),
 
     async sweep(limit) {
       connection.expectOpen();
       try {
-        const swept = await upkeep.sweep({ time: now(), limit });
+        const swept = await maintenance.sweep({ time: now(), limit });
         for (const id of swept) onExpired(id);
         return swept.length;
       } catch (cause) {
@@ -271,7 +271,7 @@ export function createLocalSessionStore({
 
     close() {
       connection.close(writeLastUses);
-      upkeep.close();
+      maintenance.close();
     },
   };
 }

@@ -16,7 +16,7 @@ const SCHEMA_VERSION = 2;
  * are large, because a session of two to four kilobytes would leave half of a small one empty.
  */
 const PAGE_BYTES = 16_384;
-/** Only if the upkeep thread does not get to it: a request's commit should not have to carry pages over. */
+/** Only if the maintenance thread falls behind: a request's commit should not have to checkpoint pages. */
 const CHECKPOINT_PAGES = 1_000;
 /** The log beside the file is cut back to this once it is carried over. */
 const LOG_BYTES = 4_194_304;

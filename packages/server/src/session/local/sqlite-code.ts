@@ -1,5 +1,5 @@
 /**
- * What an error of SQLite means for who met it. Imports nothing, because the upkeep thread loads it.
+ * Classifies errors of SQLite. Imports nothing, because the maintenance thread loads it.
  *
  * @module
  */

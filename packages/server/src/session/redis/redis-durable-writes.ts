@@ -21,7 +21,7 @@ export interface DurableWrite {
 /** What {@link DurableWrites} needs. */
 export interface DurableWritesOptions {
   /** A connection of its own: waiting blocks all of it. */
-  readonly line: {
+  readonly redis: {
     /** @throws {SallyportError} `SP_STORE_UNAVAILABLE` while there is none. */
     readonly current: {
       readonly connection: Pick<RedisConnection, 'send'>;
@@ -99,7 +99,7 @@ export class DurableWrites {
   }
 
   async #runBatch(batch: readonly Waiting[]): Promise<void> {
-    const { connection, traits } = this.#options.line.current;
+    const { connection, traits } = this.#options.redis.current;
     // By text, not by digest: a script that was not known would run after the wait.
     const replies = batch.map(({ write: { script, keys, args } }) =>
       connection.send(['EVAL', script.text, keys.length, ...keys, ...args]),

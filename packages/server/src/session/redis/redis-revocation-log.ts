@@ -83,7 +83,7 @@ export class RevocationLog {
         if (sentAt - placedAt >= PLACE_EVERY_MS) placedAt = await this.#findPlace(connection);
       }
     } catch {
-      // The line sees to another connection; until then nothing counts as fresh.
+      // `ReconnectingRedis` reconnects; until then nothing counts as fresh.
       connection.close();
     }
   }

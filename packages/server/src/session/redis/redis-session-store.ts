@@ -11,6 +11,7 @@
 import { SallyportError } from '@sallyport/protocol';
 import type { Log } from '../../log/log.ts';
 import type { EndReason, SessionStore, StoredSession } from '../session-store.ts';
+import { ReconnectingRedis } from './reconnecting-redis.ts';
 import type { RedisAccess, RedisCommand } from './redis-connection.ts';
 import { type DurableWrite, DurableWrites } from './redis-durable-writes.ts';
 import { storeUnavailable, toStoreFailure } from './redis-failure.ts';
@@ -23,7 +24,6 @@ import {
   toOwnerBytes,
   toReasonDigit,
 } from './redis-layout.ts';
-import { RedisLine } from './redis-line.ts';
 import { decodeRecord, encodeRecord } from './redis-record.ts';
 import { type RedisReply, toList } from './redis-reply.ts';
 import { RevocationLog } from './redis-revocation-log.ts';
@@ -84,8 +84,8 @@ const FIRST_PAGE = '0';
 /**
  * Opens the store.
  *
- * A server that cannot be reached is no reason not to start: it is tried again until it is there, and
- * meanwhile every method rejects. Both are so later as well, without a restart.
+ * Opens also while the server cannot be reached: the store keeps reconnecting, and every method rejects
+ * meanwhile. The same holds when the connection is lost later.
  *
  * @throws {SallyportError} `SP_STORE_UNSUITABLE` when the server could lose sessions or their end.
  */
@@ -95,7 +95,7 @@ export async function openRedisSessionStore(
   const { access, keyPrefix, commandTimeoutMs: deadlineMs } = options;
   const finder = createServerFinder(options.topology, access, keyPrefix, deadlineMs);
   const server = new RedisServer({ ...options, finder, deadlineMs });
-  const commands = new RedisLine(() => server.connect('commands'));
+  const commands = new ReconnectingRedis(() => server.connect('commands'));
   try {
     await commands.opened;
   } catch (error) {
@@ -108,28 +108,28 @@ export async function openRedisSessionStore(
   const layout = createRedisLayout(keyPrefix);
   const monotonic = options.monotonic ?? (() => performance.now());
   const revocationLog = new RevocationLog({ layout, monotonic });
-  const reading = new RedisLine(
+  const reading = new ReconnectingRedis(
     () => server.connect('waiting'),
     ({ connection }) => void revocationLog.follow(connection),
   );
-  // Each waits on a connection of its own: who begins a session is not held up by who ends one.
-  const ending = new RedisLine(() => server.connect('waiting'));
+  // A connection each: the start of a session does not wait behind the end of another.
+  const ending = new ReconnectingRedis(() => server.connect('waiting'));
   const keeping =
-    options.replicas === 0 ? commands : new RedisLine(() => server.connect('waiting'));
-  const lines = [...new Set([commands, reading, ending, keeping])];
-  // What is there is ready for the first call; what is not has said so in the log.
-  await Promise.allSettled(lines.map(({ opened }) => opened));
+    options.replicas === 0 ? commands : new ReconnectingRedis(() => server.connect('waiting'));
+  const connections = [...new Set([commands, reading, ending, keeping])];
+  // Connections that open now are ready for the first call; failures of the others are in the log.
+  await Promise.allSettled(connections.map(({ opened }) => opened));
   const { now, replicas } = options;
   return createStore({
     layout,
     now,
     commands,
-    ending: new DurableWrites({ line: ending, replicas, safety: 'required', deadlineMs }),
-    keeping: new DurableWrites({ line: keeping, replicas, safety: 'preferred', deadlineMs }),
+    ending: new DurableWrites({ redis: ending, replicas, safety: 'required', deadlineMs }),
+    keeping: new DurableWrites({ redis: keeping, replicas, safety: 'preferred', deadlineMs }),
     revocationLog,
     onExpired: options.onExpired ?? (() => {}),
     close() {
-      for (const line of lines) line.close();
+      for (const each of connections) each.close();
       server.close();
     },
   });
@@ -138,7 +138,7 @@ export async function openRedisSessionStore(
 interface StoreParts {
   readonly layout: RedisLayout;
   readonly now: () => number;
-  readonly commands: RedisLine;
+  readonly commands: ReconnectingRedis;
   /** For writes that end sessions. */
   readonly ending: DurableWrites;
   /** For writes that begin sessions and keep them up. */

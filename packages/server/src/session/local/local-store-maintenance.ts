@@ -1,6 +1,6 @@
 /**
- * Upkeep of the local store's file, on a thread of its own: removing what has ended takes milliseconds
- * that no request should wait for.
+ * Maintenance of the local store's file, on a thread of its own: removing what has ended takes milliseconds
+ * that no request waits for.
  *
  * @module
  */
@@ -11,17 +11,17 @@ import { SallyportError } from '@sallyport/protocol';
 import { describeFailure } from '../../log/log.ts';
 import type { Schedule } from '../../time/schedule.ts';
 
-/** What the thread is told: remove what had ended by `time`, at most `limit` sessions. */
-export interface UpkeepOrder {
+/** An order to the thread: remove what had ended by `time`, at most `limit` sessions. */
+export interface MaintenanceOrder {
   readonly time: number;
   readonly limit: number;
 }
 
-/** What it says: that it runs, once, and then one answer to each order. */
-export type UpkeepMessage = 'running' | UpkeepAnswer;
+/** A message of the thread: `running` once, then one answer to each order. */
+export type MaintenanceMessage = 'running' | MaintenanceAnswer;
 
-/** What it answers. */
-export type UpkeepAnswer =
+/** The thread's answer to an order. */
+export type MaintenanceAnswer =
   | {
       readonly ok: true;
       /** Ids of the removed sessions. */
@@ -30,50 +30,52 @@ export type UpkeepAnswer =
   | {
       readonly ok: false;
       readonly message: string;
-      /** The system's or the database's, where the failure has one. */
+      /** The error code of the system or the database, where the failure has one. */
       readonly code: string | undefined;
     };
 
 /** The thread. Once it was started, it is started again after each failure. */
-export interface Upkeep {
+export interface StoreMaintenance {
   /**
-   * Begins to carry over what is written; resolves once the thread runs. Does not look at the store's file.
+   * Starts the thread, which checkpoints the write-ahead log; resolves once the thread runs. Does not open the
+   * store's file.
    *
-   * @throws {SallyportError} `SP_THREAD_FAILED` when it does not.
+   * @throws {SallyportError} `SP_THREAD_FAILED` when the thread does not start.
    */
   start(): Promise<void>;
   /**
-   * Removes sessions past their end, forgotten claims and old log entries; starts the thread where that was
-   * never done. Gives the removed ids; rejects when that failed, at once while the thread is away.
+   * Removes sessions past their end, expired claims and old log entries; starts the thread if it never ran.
+   *
+   * @returns The removed ids. Rejects when the sweep failed, at once while the thread is down.
    */
-  sweep(order: UpkeepOrder): Promise<readonly number[]>;
+  sweep(order: MaintenanceOrder): Promise<readonly number[]>;
   close(): void;
 }
 
 /** A thread that was created. It keeps the process alive only between `ref` and `unref`. */
-export interface UpkeepThread {
-  post(order: UpkeepOrder): void;
+export interface MaintenanceThread {
+  post(order: MaintenanceOrder): void;
   ref(): void;
   unref(): void;
   terminate(): void;
 }
 
-/** Who hears a thread. */
-export interface UpkeepListener {
-  readonly message: (message: UpkeepMessage) => void;
-  /** It cannot go on, or has ended. */
+/** Receives what a thread reports. */
+export interface MaintenanceListener {
+  readonly message: (message: MaintenanceMessage) => void;
+  /** The thread failed, or has ended. */
   readonly end: (cause: unknown) => void;
 }
 
-/** What {@link createUpkeep} needs. */
-export interface UpkeepOptions {
+/** What {@link createStoreMaintenance} needs. */
+export interface StoreMaintenanceOptions {
   /** The store's file. */
   readonly path: string;
   readonly schedule: Schedule;
-  /** Told when the thread has failed, with why, and when one answers again. */
+  /** Called with the cause when the thread fails, and without one when a thread answers again. */
   readonly onThread: (cause?: unknown) => void;
   /** May throw. */
-  readonly createThread?: (path: string, listener: UpkeepListener) => UpkeepThread;
+  readonly createThread?: (path: string, listener: MaintenanceListener) => MaintenanceThread;
 }
 
 interface Waiting {
@@ -83,29 +85,29 @@ interface Waiting {
 
 /** One run of the thread, from its creation to its end. */
 interface Run {
-  readonly thread: UpkeepThread;
+  readonly thread: MaintenanceThread;
   readonly running: PromiseWithResolvers<void>;
   readonly cancelLimit: () => void;
 }
 
 /** In MB. The thread holds a few hundred rows at a time. */
 const MEMORY = { maxYoungGenerationSizeMb: 1, maxOldGenerationSizeMb: 64 };
-/** A machine that is this busy serves nobody. */
+/** Limit for a thread to begin; a machine that takes longer is overloaded. */
 const START_MS = 30_000;
 const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 60_000;
 
 /**
- * Creates it for a store file. The thread does not keep the process alive, except while something waits for
- * it. One that failed is started again after a second, then after twice as long each time, up to a minute,
- * until one has answered.
+ * Creates the maintenance of a store file. The thread keeps the process alive only while a caller waits for it.
+ * A thread that failed is started again after 1 s, then after twice as long each time, up to 60 s, until one has
+ * answered.
  */
-export function createUpkeep({
+export function createStoreMaintenance({
   path,
   schedule,
   onThread,
   createThread = createWorker,
-}: UpkeepOptions): Upkeep {
+}: StoreMaintenanceOptions): StoreMaintenance {
   let run: Run | undefined;
   let failure: Error | undefined;
   let isClosed = false;
@@ -114,21 +116,21 @@ export function createUpkeep({
   /** Answers come in the order of the orders. */
   let waiting: Waiting[] = [];
 
-  /** The present run, a new one where there is none. @throws What is in the way. */
+  /** The present run, or a new one. @throws Why no thread can be created. */
   function begin(): Run {
     if (run !== undefined) return run;
     cancelRetry?.();
     const running = Promise.withResolvers<void>();
-    // Whoever started it may not wait for it.
+    // The caller may not wait for this promise.
     running.promise.catch(() => {});
     let begun: Run | undefined;
     const end = (cause: unknown): void => {
-      // One that was replaced already takes nothing with it.
+      // A run that was replaced already affects nothing.
       if (begun === undefined || run !== begun) return;
       begun.thread.terminate();
       fail(cause);
     };
-    let thread: UpkeepThread;
+    let thread: MaintenanceThread;
     try {
       thread = createThread(path, {
         message: (message) => {
@@ -145,7 +147,7 @@ export function createUpkeep({
     return begun;
   }
 
-  function take({ thread, running, cancelLimit }: Run, message: UpkeepMessage): void {
+  function take({ thread, running, cancelLimit }: Run, message: MaintenanceMessage): void {
     if (message === 'running') {
       cancelLimit();
       running.resolve();
@@ -160,7 +162,7 @@ export function createUpkeep({
     if (waiting.length === 0) thread.unref();
   }
 
-  /** Lets everything that waits know, and tries again later. @returns What it is told. */
+  /** Rejects everything that waits, and schedules another try. @returns The error they are rejected with. */
   function fail(cause: unknown): Error {
     const failed = new SallyportError('SP_THREAD_FAILED', {
       component: 'store:local',
@@ -172,7 +174,7 @@ export function createUpkeep({
       try {
         begin();
       } catch {
-        // Told, and tried again.
+        // `fail` has reported it and scheduled another try.
       }
     });
     retryMs = Math.min(2 * retryMs, LAST_RETRY_MS);
@@ -200,10 +202,10 @@ export function createUpkeep({
     },
     async sweep(order) {
       if (isClosed) throw new Error('the store is closed');
-      // It comes back by itself.
+      // The scheduled retry starts the thread again.
       if (run === undefined && failure !== undefined) throw failure;
       const { thread } = begin();
-      // A sweep that somebody waits for is work like any other.
+      // A sweep with a waiting caller keeps the process alive.
       thread.ref();
       const { promise, resolve, reject } = Promise.withResolvers<readonly number[]>();
       waiting.push({ resolve, reject });
@@ -220,9 +222,12 @@ export function createUpkeep({
   };
 }
 
-function createWorker(path: string, { message, end }: UpkeepListener): UpkeepThread {
-  // Beside this module, and of its kind: a source file where this is one.
-  const file = new URL(`./local-store-upkeep-thread${extname(import.meta.url)}`, import.meta.url);
+function createWorker(path: string, { message, end }: MaintenanceListener): MaintenanceThread {
+  // In the same folder and with the same extension: a source file when this one is.
+  const file = new URL(
+    `./local-store-maintenance-thread${extname(import.meta.url)}`,
+    import.meta.url,
+  );
   const worker = new Worker(file, { workerData: { path }, resourceLimits: MEMORY });
   worker.unref();
   worker.on('message', message);

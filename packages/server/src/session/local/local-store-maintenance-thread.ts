@@ -1,8 +1,8 @@
 /**
- * The thread that keeps the local store's file small; started by {@link file://./local-store-upkeep.ts}.
+ * The thread that keeps the local store's file small; started by {@link file://./local-store-maintenance.ts}.
  *
- * Neither it nor what it loads imports a package: what leads a process from a package's name to its sources
- * need not reach a thread.
+ * Neither this module nor what it loads imports a package: the loader that resolves package names to sources may
+ * not be active in a thread.
  *
  * @module
  */
@@ -10,15 +10,19 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import { openStoreFile } from './local-store-file.ts';
-import type { UpkeepAnswer, UpkeepMessage, UpkeepOrder } from './local-store-upkeep.ts';
+import type {
+  MaintenanceAnswer,
+  MaintenanceMessage,
+  MaintenanceOrder,
+} from './local-store-maintenance.ts';
 
-/** Another process's write is waited for: nobody waits for this thread. */
+/** Wait for another process's write: no request waits for this thread. */
 const BUSY_TIMEOUT_MS = 2_000;
-/** How often what was written is carried over from the log into the file, so that no request has to do it. */
+/** How often the write-ahead log is checkpointed, so that no request has to do it. */
 const CHECKPOINT_EVERY_MS = 1_000;
-/** So many more of the small rows than sessions are removed at a time: they come faster than sessions end. */
+/** Small rows removed for each session removed: they accumulate faster than sessions end. */
 const SMALL_ROWS = 200;
-/** Processes need a revocation as long as one may remember the session; people want to know why for longer. */
+/** Processes need a revocation while one may have the session cached; the reason is shown to people for longer. */
 const REVOCATION_KEPT_MS = 12 * 3_600_000;
 /** Longer than any sign-in under way may take. */
 const OWNER_REVOCATION_KEPT_MS = 3_600_000;
@@ -40,7 +44,7 @@ function forget(): void {
   db = undefined;
 }
 
-function sweep({ time, limit }: UpkeepOrder): readonly number[] {
+function sweep({ time, limit }: MaintenanceOrder): readonly number[] {
   const at = open();
   const run = (sql: string, ...values: readonly number[]): number =>
     Number(at.prepare(sql).run(...values).changes);
@@ -65,19 +69,19 @@ function sweep({ time, limit }: UpkeepOrder): readonly number[] {
   return swept.map(({ id }) => Number(id));
 }
 
-/** An error's class and code would not outlive the way to the other thread. */
-function describe(error: unknown): Omit<Extract<UpkeepAnswer, { ok: false }>, 'ok'> {
+/** Structured cloning between threads loses an error's class and code. */
+function describe(error: unknown): Omit<Extract<MaintenanceAnswer, { ok: false }>, 'ok'> {
   if (!(error instanceof Error)) return { message: 'unknown', code: undefined };
   const { message } = error;
   return { message, code: 'code' in error ? String(error.code) : undefined };
 }
 
-function say(message: UpkeepMessage): void {
+function say(message: MaintenanceMessage): void {
   parentPort?.postMessage(message);
 }
 
-parentPort?.on('message', (order: UpkeepOrder) => {
-  let answer: UpkeepAnswer;
+parentPort?.on('message', (order: MaintenanceOrder) => {
+  let answer: MaintenanceAnswer;
   try {
     answer = { ok: true, swept: sweep(order) };
   } catch (error) {

@@ -1,5 +1,5 @@
 /**
- * A connection to the Redis server in use that is made again whenever it is lost.
+ * A connection to the Redis server in use that reconnects whenever it is lost.
  *
  * @module
  */
@@ -10,12 +10,12 @@ import type { CheckedConnection } from './redis-server.ts';
 
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 1_000;
-/** A connection that broke sooner is no reason to hurry with the next. */
+/** A connection that lasted less keeps the pause before the next attempt growing. */
 const STEADY_MS = 5_000;
 
-/** A line; nothing waits for it: while it is down, everybody who wants to use it is told so at once. */
-export class RedisLine {
-  /** Resolves with the first connection, or rejects with why there is none at the first attempt. */
+/** Never blocks a caller: while there is no connection, each use fails at once. */
+export class ReconnectingRedis {
+  /** Resolves with the first connection; rejects with the cause when the first attempt fails. */
   readonly opened: Promise<CheckedConnection>;
   readonly #connect: () => Promise<CheckedConnection>;
   readonly #onOpen: (checked: CheckedConnection) => void;
@@ -25,7 +25,7 @@ export class RedisLine {
   #isClosed = false;
 
   /**
-   * Connects, and keeps at it.
+   * Connects, and reconnects until {@link close}.
    *
    * @param onOpen - Called with each new connection.
    */
@@ -37,13 +37,13 @@ export class RedisLine {
     this.#onOpen = onOpen;
     const { promise, resolve, reject } = Promise.withResolvers<CheckedConnection>();
     this.opened = promise;
-    // Whoever does not ask for the first attempt is not to be told of it by the process.
+    // A caller that ignores the first attempt must not cause an unhandled rejection.
     promise.catch(() => {});
     void this.#keep(resolve, reject);
   }
 
   /**
-   * The connection of the moment.
+   * The present connection.
    *
    * @throws {SallyportError} `SP_STORE_UNAVAILABLE` while there is none.
    */

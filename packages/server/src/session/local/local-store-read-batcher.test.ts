@@ -9,7 +9,7 @@ import { Clock } from '@sallyport/testing/time/clock';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { SessionStore } from '../session-store.ts';
 import { createLocalSessionStore } from './local-session-store.ts';
-import { createReadsTogether } from './local-store-reads.ts';
+import { createReadBatcher } from './local-store-read-batcher.ts';
 
 /** A store with sessions 1 to `count`. */
 async function openStore(count: number): Promise<{ store: SessionStore; path: string }> {
@@ -68,7 +68,7 @@ describe('sessions that are asked for in one turn', () => {
 
   it('do not keep each other from being answered: what was read before a failure is given', async () => {
     const failure = new Error('the second');
-    const read = createReadsTogether<string>((ids, found) => {
+    const read = createReadBatcher<string>((ids, found) => {
       for (const [index, id] of ids.entries()) {
         if (id === 2) throw failure;
         found(index, `session ${id}`);

@@ -1,5 +1,5 @@
 /**
- * Reads that are asked for in one turn of the event loop, made together.
+ * Batches the reads of one turn of the event loop into one transaction.
  *
  * @module
  */
@@ -11,18 +11,18 @@ interface Asked<T> {
 }
 
 /**
- * Gathers what is asked for until the event loop has taken in all that has arrived, and reads it then.
+ * Collects ids until the event loop has taken in all requests that have arrived, and then reads them all.
  *
- * One after the other, each read would take and give back the file's lock, and everything that a request
- * does besides would push SQLite out of the processor's caches between two of them: under load that is a
- * fifth of a request. Whoever asks alone waits for one turn.
+ * Separate reads would each take and release the file's lock, and the rest of each request would evict SQLite
+ * from the processor's caches between two reads: under load that costs a fifth of a request. A single read
+ * waits for one turn.
  *
  * @param readAll - Reads the ids in order, in one transaction where they are several, and hands each to
  *   `found` as soon as it is read. When it throws, those not yet handed over are rejected with that.
  *
  * @returns Reads one.
  */
-export function createReadsTogether<T>(
+export function createReadBatcher<T>(
   readAll: (ids: readonly number[], found: (index: number, read: T | undefined) => void) => void,
 ): (id: number) => Promise<T | undefined> {
   let asked: Asked<T>[] = [];
@@ -36,7 +36,7 @@ export function createReadsTogether<T>(
         (index, read) => now[index]?.resolve(read),
       );
     } catch (cause) {
-      // Means nothing to those that have their answer.
+      // Has no effect on those already resolved.
       for (const { reject } of now) reject(cause);
     }
   }

@@ -1,24 +1,28 @@
 import { settled } from '@sallyport/testing/time/clock-timers';
 import { Timers } from '@sallyport/testing/time/timers';
 import { describe, expect, it } from 'vitest';
-import { createUpkeep, type UpkeepListener, type UpkeepOrder } from './local-store-upkeep.ts';
+import {
+  createStoreMaintenance,
+  type MaintenanceListener,
+  type MaintenanceOrder,
+} from './local-store-maintenance.ts';
 
-const ORDER: UpkeepOrder = { time: 1, limit: 1 };
+const ORDER: MaintenanceOrder = { time: 1, limit: 1 };
 const CAUSE = Object.assign(new Error('no memory'), { code: 'ERR_WORKER_OUT_OF_MEMORY' });
 const FAILED = { code: 'SP_THREAD_FAILED', component: 'store:local', cause: CAUSE };
 const START_LIMIT_MS = 30_000;
 
 /** A thread that does what the test says. */
 class FakeThread {
-  readonly listener: UpkeepListener;
-  readonly orders: UpkeepOrder[] = [];
+  readonly listener: MaintenanceListener;
+  readonly orders: MaintenanceOrder[] = [];
   isHolding = false;
   isTerminated = false;
 
-  constructor(listener: UpkeepListener) {
+  constructor(listener: MaintenanceListener) {
     this.listener = listener;
   }
-  post(order: UpkeepOrder): void {
+  post(order: MaintenanceOrder): void {
     this.orders.push(order);
   }
   ref(): void {
@@ -46,7 +50,7 @@ function setup() {
   const threads: FakeThread[] = [];
   const told: unknown[] = [];
   let refusal: Error | undefined;
-  const upkeep = createUpkeep({
+  const maintenance = createStoreMaintenance({
     path: '/nowhere',
     schedule: timers.schedule,
     onThread: (cause) => told.push(cause),
@@ -61,7 +65,7 @@ function setup() {
     timers,
     threads,
     told,
-    upkeep,
+    maintenance,
     refuse: (cause: Error | undefined) => {
       refusal = cause;
     },
@@ -73,11 +77,11 @@ function setup() {
   };
 }
 
-describe('The start of the upkeep thread', () => {
+describe('The start of the maintenance thread', () => {
   it('is done once it runs, and keeps the process alive only until then', async () => {
-    const { upkeep, timers, last, told } = setup();
+    const { maintenance, timers, last, told } = setup();
     let isDone = false;
-    const started = upkeep.start().finally(() => {
+    const started = maintenance.start().finally(() => {
       isDone = true;
     });
     await settled();
@@ -90,25 +94,25 @@ describe('The start of the upkeep thread', () => {
   it('fails by name when it cannot be created, ends before it runs, or does not begin in time', async () => {
     const refused = setup();
     refused.refuse(CAUSE);
-    await expect(refused.upkeep.start()).rejects.toMatchObject(FAILED);
+    await expect(refused.maintenance.start()).rejects.toMatchObject(FAILED);
 
     const ended = setup();
-    const start = ended.upkeep.start();
+    const start = ended.maintenance.start();
     ended.last().fail();
     await expect(start).rejects.toMatchObject(FAILED);
 
     const late = setup();
-    const waits = late.upkeep.start();
+    const waits = late.maintenance.start();
     late.timers.fire(START_LIMIT_MS);
     await expect(waits).rejects.toMatchObject({ code: 'SP_THREAD_FAILED' });
     expect(late.last().isTerminated).toBe(true);
   });
 });
 
-describe('An upkeep thread that fails later', () => {
+describe('A maintenance thread that fails later', () => {
   it('is started again by itself, later each time up to a minute, and soon again once one has answered', async () => {
-    const { upkeep, timers, threads, last, told } = setup();
-    const start = upkeep.start();
+    const { maintenance, timers, threads, last, told } = setup();
+    const start = maintenance.start();
     last().begin();
     await start;
     const pauses: number[] = [];
@@ -123,7 +127,7 @@ describe('An upkeep thread that fails later', () => {
     expect(pauses).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]);
     expect(threads).toHaveLength(9);
     expect(told).toHaveLength(8);
-    const swept = upkeep.sweep(ORDER);
+    const swept = maintenance.sweep(ORDER);
     last().answer(7);
     expect(await swept).toEqual([7]);
     expect(told.slice(8)).toEqual([undefined]);
@@ -132,15 +136,15 @@ describe('An upkeep thread that fails later', () => {
   });
 
   it('fails what waits for it and what is asked of it meanwhile at once, and no order starts another', async () => {
-    const { upkeep, timers, threads, last } = setup();
-    const waiting = upkeep.sweep(ORDER);
+    const { maintenance, timers, threads, last } = setup();
+    const waiting = maintenance.sweep(ORDER);
     last().fail();
     await expect(waiting).rejects.toMatchObject(FAILED);
     for (let order = 0; order < 3; order += 1)
-      await expect(upkeep.sweep(ORDER)).rejects.toMatchObject(FAILED);
+      await expect(maintenance.sweep(ORDER)).rejects.toMatchObject(FAILED);
     expect(threads).toHaveLength(1);
     timers.fire(1_000);
-    const swept = upkeep.sweep(ORDER);
+    const swept = maintenance.sweep(ORDER);
     last().begin();
     last().answer();
     expect(await swept).toEqual([]);
@@ -148,8 +152,8 @@ describe('An upkeep thread that fails later', () => {
   });
 
   it('has no word any more once another runs', async () => {
-    const { upkeep, timers, threads, told, last } = setup();
-    void upkeep.start().catch(() => {});
+    const { maintenance, timers, threads, told, last } = setup();
+    void maintenance.start().catch(() => {});
     last().fail();
     timers.fire(1_000);
     threads[0]?.fail();
@@ -158,23 +162,23 @@ describe('An upkeep thread that fails later', () => {
   });
 
   it('is not started again after the end of the store', async () => {
-    const { upkeep, timers, threads, last } = setup();
-    const start = upkeep.start();
+    const { maintenance, timers, threads, last } = setup();
+    const start = maintenance.start();
     last().fail();
     await expect(start).rejects.toThrow();
-    upkeep.close();
+    maintenance.close();
     expect(timers.waiting).toEqual([]);
-    await expect(upkeep.start()).rejects.toThrow('closed');
-    await expect(upkeep.sweep(ORDER)).rejects.toThrow('closed');
+    await expect(maintenance.start()).rejects.toThrow('closed');
+    await expect(maintenance.sweep(ORDER)).rejects.toThrow('closed');
     expect(threads).toHaveLength(1);
   });
 });
 
 describe('The end of the store', () => {
   it('ends the thread, and what waits for it fails', async () => {
-    const { upkeep, last, timers, told } = setup();
-    const waiting = upkeep.sweep(ORDER);
-    upkeep.close();
+    const { maintenance, last, timers, told } = setup();
+    const waiting = maintenance.sweep(ORDER);
+    maintenance.close();
     await expect(waiting).rejects.toThrow('closed');
     expect([last().isTerminated, timers.waiting, told]).toEqual([true, [], []]);
   });
