@@ -4,12 +4,12 @@
  * @module
  */
 
-import { readFileSync, statSync } from 'node:fs';
 import { accept, type Result, refuse } from '@sallyport/protocol';
+import { type FileRefusal, type FileTerms, readBoundedBytes } from './files/bounded-file.ts';
 import type { ConfigProblem } from './problems.ts';
 
-/** Largest secret file, in bytes. */
-const SECRET_MAX_BYTES = 65_536;
+/** Of a mounted Kubernetes secret every file is a symbolic link, and root's. */
+const TERMS: FileTerms = { maxBytes: 65_536, mayBeLink: true, owner: 'anybody' };
 
 /** A secret that follows its file: its text, or what {@link openKeyFile} was told to read from it. */
 export interface SecretFile<T = string> {
@@ -153,36 +153,19 @@ function withoutNewline(text: string): string {
 }
 
 function readSecret(path: string): Result<string, string> {
-  let bytes: Buffer;
+  const read = readBoundedBytes(path, TERMS);
+  if (!read.ok) return refuse(describeRefusal(read.error));
   try {
-    const { size } = statSync(path);
-    if (!statSync(path).isFile()) return refuse('no regular file');
-    if (size > SECRET_MAX_BYTES) return refuse(`a file of ${size} bytes`);
-    bytes = readFileSync(path);
-  } catch (error) {
-    return refuse(describeFailure(error));
-  }
-  if (bytes.length > SECRET_MAX_BYTES) return refuse(`a file of ${bytes.length} bytes`);
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(read.value);
     return withoutNewline(text) === '' ? refuse('an empty file') : accept(text);
   } catch {
     return refuse('a file that is not UTF-8 text');
   }
 }
 
-function describeFailure(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  switch (code) {
-    case 'ENOENT':
-    case 'ENOTDIR':
-      return 'no such file';
-    case 'EACCES':
-    case 'EPERM':
-      return 'a file that may not be read';
-    default:
-      return typeof code === 'string' ? `a file that cannot be read (${code})` : 'no file';
-  }
+function describeRefusal({ reason, found, stat, code }: FileRefusal): string {
+  if (reason === 'too_large' && stat !== undefined) return `a file of ${stat.size} bytes`;
+  return code === 'EACCES' || code === 'EPERM' ? 'a file that may not be read' : found;
 }
 
 function toProblem(

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { statSync } from 'node:fs';
+import { readFileVersion } from '@sallyport/config/files';
 import type { Schedule } from '@sallyport/server';
 
 /** What {@link watchFile} needs. */
@@ -62,8 +62,7 @@ export function watchFile({
  */
 export function describeFile(path: string): string {
   try {
-    const { dev, ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true });
-    return [dev, ino, size, mtimeNs, ctimeNs].join(' ');
+    return readFileVersion(path) ?? 'ENOENT';
   } catch (cause) {
     return cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
   }

@@ -4,11 +4,11 @@
  * @module
  */
 
-import { createHash, randomBytes } from 'node:crypto';
-import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PlatformMetadata, TokenKey, TokenStore } from '@sallyport/client';
-import { type FileTerms, readBoundedFile } from './bounded-file.ts';
+import { type FileTerms, readBoundedFile, writeWholeFile } from '@sallyport/config/files';
 
 /** What a command would otherwise have to read or ask for. Holds no secret. */
 export interface CachedLogin {
@@ -66,14 +66,8 @@ export function writeCachedLogin(
 ): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    for (const name of names) {
-      const draft = join(folder, `${name}.${randomBytes(8).toString('hex')}.draft`);
-      writeFileSync(draft, JSON.stringify({ version: VERSION, ...what }), {
-        mode: 0o600,
-        flag: 'wx',
-      });
-      renameSync(draft, join(folder, `${name}.json`));
-    }
+    const text = JSON.stringify({ version: VERSION, ...what });
+    for (const name of names) writeWholeFile(join(folder, `${name}.json`), text, { mode: 0o600 });
     prune(folder);
   } catch {
     // A read-only home still has its tokens; only the next command is slower.

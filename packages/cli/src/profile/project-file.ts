@@ -7,8 +7,8 @@
 import { existsSync, lstatSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { type FileTerms, readBoundedFile } from '@sallyport/config/files';
 import { accept, type Result, refuse, withoutUnprintable } from '@sallyport/protocol';
-import { type FileTerms, readBoundedFile } from './bounded-file.ts';
 import type { TextFile } from './profile-file.ts';
 
 /** Name of the file in a project that picks a profile. */

@@ -4,9 +4,9 @@
  * @module
  */
 
-import { randomBytes } from 'node:crypto';
-import { mkdirSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, realpathSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { writeWholeFile } from '@sallyport/config/files';
 import { parse } from 'yaml';
 import { DEFAULT_PROFILE, type SelectedProfile } from './profile.ts';
 import { writeProfile } from './profile-file.ts';
@@ -44,9 +44,7 @@ export function saveProfile(
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   // Where a link leads to it, the file is replaced and the link stays.
   const target = userFile === undefined ? path : realpathSync(path);
-  const draft = `${target}.${randomBytes(8).toString('hex')}.draft`;
-  writeFileSync(draft, text, { flag: 'wx' });
-  renameSync(draft, target);
+  writeWholeFile(target, text);
   const { profile: _, endpoint: __, ...unnamed } = options;
   const after = readProfiles({ ...sources, options: unnamed, userFile: { path, text } });
   const isSelectedByItself = after.ok && after.value.selected.name === name;

@@ -5,8 +5,8 @@
  */
 
 import { resolve } from 'node:path';
+import { type FileTerms, readBoundedFile } from '@sallyport/config/files';
 import { accept, type Result, refuse, withoutUnprintable } from '@sallyport/protocol';
-import { type FileTerms, readBoundedFile } from './bounded-file.ts';
 import { nameCachedLogin } from './cached-login.ts';
 import { type Folders, findFolders } from './folders.ts';
 import type { TextFile } from './profile-file.ts';

@@ -6,8 +6,8 @@
 
 import * as http from 'node:http';
 import * as tls from 'node:tls';
+import { type FileTerms, readBoundedFile } from '@sallyport/config/files';
 import { accept, type Result, refuse, withoutUnprintable } from '@sallyport/protocol';
-import { type FileTerms, readBoundedFile } from '../profile/bounded-file.ts';
 import type { Environment } from '../profile/sources.ts';
 import type { Failure } from '../terminal/report.ts';
 import { EXIT } from '../terminal/stdio.ts';

@@ -5,8 +5,9 @@
  */
 
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { writeWholeFile } from '@sallyport/config/files';
 import {
   createAuthority,
   createServerCertificate,
@@ -85,14 +86,8 @@ function readPair(certFile: string, keyFile: string): KeyedCertificate | undefin
 
 /** The key first: a certificate without its key is seen at the next start, and replaced. */
 function writePair(pair: KeyedCertificate, certFile: string, keyFile: string): void {
-  writeWhole(keyFile, spellKey(pair), 0o600);
-  writeWhole(certFile, pair.certificate.toString(), 0o644);
-}
-
-function writeWhole(path: string, text: string, mode: number): void {
-  const unfinished = `${path}.${process.pid}`;
-  writeFileSync(unfinished, text, { mode });
-  renameSync(unfinished, path);
+  writeWholeFile(keyFile, spellKey(pair), { mode: 0o600 });
+  writeWholeFile(certFile, pair.certificate.toString(), { mode: 0o644 });
 }
 
 function spellKey({ key }: KeyedCertificate): string {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { readFile, stat } from 'node:fs/promises';
+import { type FileTerms, readBoundedFile } from '@sallyport/config/files';
 import { accept, type Result, refuse } from '@sallyport/protocol';
 import type { Grant, TokenRefusal } from '../grant.ts';
 import { jwtBearerAssertion } from './client-authentication.ts';
@@ -13,7 +13,8 @@ import { requestTokens } from './token-endpoint.ts';
 import { readExpiry } from './token-expiry.ts';
 import { isToken } from './token-response.ts';
 
-const FILE_MAX_BYTES = 65_536;
+/** The kubelet exchanges the file by a symbolic link. */
+const TERMS: FileTerms = { maxBytes: 65_536, mayBeLink: true, owner: 'anybody' };
 
 /** Whether the file is the bearer itself or proves the client. */
 export type ServiceAccountTokenOptions =
@@ -46,7 +47,7 @@ export function createServiceAccountTokenGrant(
     kind: 'service_account_token',
     isInteractive: false,
     async obtain(attempt) {
-      const read = await readToken(options.path);
+      const read = readToken(options.path);
       if (!read.ok) return read;
       const token = read.value;
       if (options.use === 'Bearer')
@@ -76,24 +77,20 @@ export function createServiceAccountTokenGrant(
   };
 }
 
-async function readToken(path: string): Promise<Result<string, TokenRefusal>> {
+function readToken(path: string): Result<string, TokenRefusal> {
   const unusable = (found: string): Result<never, TokenRefusal> =>
     refuse({
       error: 'service_account_token_unavailable',
       description: `${path}: found ${found}, expected the token of a service account.`,
       hint: 'Project a serviceAccountToken volume into the pod, with the platform or the identity provider as audience.',
     });
-  try {
-    const status = await stat(path);
-    if (!status.isFile()) return unusable('no regular file');
-    if (status.size > FILE_MAX_BYTES) return unusable('a file that is too large');
-    // The kubelet writes none, people who write such a file by hand do.
-    const token = (await readFile(path, 'utf8')).replace(/\r?\n$/, '');
-    return isToken(token) ? accept(token) : unusable('something else');
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    return unusable(
-      code === 'ENOENT' || code === 'ENOTDIR' ? 'no such file' : 'a file that cannot be read',
-    );
+  const read = readBoundedFile(path, TERMS);
+  if (!read.ok) {
+    const { reason, found } = read.error;
+    if (reason === 'too_large') return unusable('a file that is too large');
+    return unusable(reason === 'unreadable' ? 'a file that cannot be read' : found);
   }
+  // The kubelet writes no line feed, people who write such a file by hand do.
+  const token = read.value.replace(/\r?\n$/, '');
+  return isToken(token) ? accept(token) : unusable('something else');
 }

@@ -4,26 +4,27 @@
  * @module
  */
 
-import { randomBytes } from 'node:crypto';
 import {
   closeSync,
   constants,
-  fstatSync,
   fsyncSync,
   lstatSync,
   mkdirSync,
   openSync,
-  readFileSync,
-  renameSync,
   rmSync,
   type Stats,
-  writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import { type FileTerms, readBoundedFile, writeWholeFile } from '@sallyport/config/files';
 import { SallyportError } from '@sallyport/protocol';
 
-/** A larger file is none of ours. */
-const FILE_MAX_BYTES = 1_048_576;
+/** A larger file is not one of this client. */
+const TERMS: FileTerms = {
+  maxBytes: 1_048_576,
+  mayBeLink: false,
+  owner: 'this_user',
+  closedTo: 'reading_and_writing',
+};
 /** Windows has access lists instead of modes and owners; the profile folder's apply there. */
 const HAS_OWNERS: boolean = process.getuid !== undefined;
 
@@ -63,26 +64,23 @@ export function hasPrivateFolder(folder: string): boolean {
  *   symbolic link, no regular file, another user's, or open to group or others.
  */
 export function readPrivateFile(path: string): string | undefined {
-  let descriptor: number;
-  try {
-    // Not to be led elsewhere by a link, nor held up by a named pipe. Windows knows neither.
-    const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
-    descriptor = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
-    if (codeOf(error) === 'ELOOP' || codeOf(error) === 'EMLINK')
-      throw unusable(`${path} is a symbolic link; remove it and sign in again`, error);
-    throw unusable(`${path} cannot be opened (${codeOf(error)})`, error);
-  }
-  try {
-    // The open file is judged, not its name, which could lead to another one by now.
-    const stat = fstatSync(descriptor);
-    if (!stat.isFile()) throw unusable(`${path} is no regular file; move it away`);
-    assertPrivate(path, stat, '600');
-    if (stat.size > FILE_MAX_BYTES) throw unusable(`${path} has ${stat.size} bytes; remove it`);
-    return attempt(path, () => readFileSync(descriptor, 'utf8'));
-  } finally {
-    closeSync(descriptor);
+  const read = readBoundedFile(path, TERMS);
+  if (read.ok) return read.value;
+  const { reason, found, stat } = read.error;
+  switch (reason) {
+    case 'absent':
+      return undefined;
+    case 'link':
+      throw unusable(`${path} is a symbolic link; remove it and sign in again`);
+    case 'too_large':
+      throw unusable(`${path} has more than ${TERMS.maxBytes} bytes; remove it`);
+    case 'not_regular':
+      throw unusable(`${path} is no regular file; move it away`);
+    case 'foreign':
+    case 'open':
+    case 'unreadable':
+      if (stat !== undefined) assertPrivate(path, stat, '600');
+      throw unusable(`${path} is ${found}`);
   }
 }
 
@@ -94,12 +92,9 @@ export function readPrivateFile(path: string): string | undefined {
  * @throws {SallyportError} `SP_TOKEN_STORE_UNUSABLE`: a full or read-only disk, or missing rights.
  */
 export function writePrivateFile(path: string, text: string): void {
-  const draft = `${path}.${randomBytes(8).toString('hex')}.draft`;
   try {
-    writeFileSync(draft, text, { mode: 0o600, flag: 'wx', flush: true });
-    renameSync(draft, path);
+    writeWholeFile(path, text, { mode: 0o600, isFlushed: true });
   } catch (error) {
-    rmSync(draft, { force: true });
     throw unusable(`${path} cannot be written (${codeOf(error)})`, error);
   }
   syncFolder(dirname(path));
@@ -110,7 +105,7 @@ export function removePrivateFile(path: string): void {
   attempt(path, () => rmSync(path, { force: true }));
 }
 
-function assertPrivate(path: string, stat: Stats, mode: '600' | '700'): void {
+function assertPrivate(path: string, stat: Pick<Stats, 'uid' | 'mode'>, mode: '600' | '700'): void {
   if (!HAS_OWNERS) return;
   if (stat.uid !== process.getuid?.())
     throw unusable(`${path} belongs to another user (uid ${stat.uid}); move it away`);

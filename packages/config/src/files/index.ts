@@ -4,4 +4,12 @@
  * @module
  */
 
+export {
+  type FileRefusal,
+  type FileTerms,
+  readBoundedBytes,
+  readBoundedFile,
+} from './bounded-file.ts';
+export { readFileVersion } from './file-version.ts';
 export { findOpenFolder } from './open-folder.ts';
+export { type WholeFileOptions, writeWholeFile, writeWholeFileInBackground } from './whole-file.ts';

@@ -5,17 +5,9 @@
  */
 
 import { randomBytes } from 'node:crypto';
-import {
-  existsSync,
-  linkSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  statSync,
-  unlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { readFileVersion, writeWholeFile } from '@sallyport/config/files';
 import type { KeyRingSource, RingKey } from './key-ring.ts';
 
 /** How long a new key waits before it seals, so that every replica has read it by then. */
@@ -35,10 +27,10 @@ const RING_MAX_KEYS = 64;
 export function createKeyRingFile(path: string, now: () => number): KeyRingSource {
   return {
     read() {
-      const version = versionOf(path) ?? create(path, now());
+      const version = readFileVersion(path) ?? create(path, now());
       return { version, keys: parseRing(readFileSync(path, 'utf8')) };
     },
-    version: () => versionOf(path) ?? '',
+    version: () => readFileVersion(path) ?? '',
   };
 }
 
@@ -62,8 +54,7 @@ export function rotateKeyRingFile(path: string, now: number, longestSealedMs: nu
     .map((key) => (key.opensUntil === undefined ? { ...key, opensUntil } : key));
   if (kept.length >= RING_MAX_KEYS)
     throw new TypeError('key ring: it holds 64 keys already; wait until the oldest has ended');
-  const draft = writeDraft(path, [...kept, added]);
-  renameSync(draft, path);
+  writeWholeFile(path, formatRing([...kept, added]), { mode: 0o600, isFlushed: true });
   return added.kid;
 }
 
@@ -123,7 +114,9 @@ function createKey(sealsFrom: number): RingKey {
 
 function create(path: string, now: number): string {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const draft = writeDraft(path, [createKey(now)]);
+  // Linked and not renamed: of several processes that start at once the first one's ring stays.
+  const draft = `${path}.${randomBytes(6).toString('hex')}.draft`;
+  writeFileSync(draft, formatRing([createKey(now)]), { mode: 0o600, flag: 'wx', flush: true });
   try {
     linkSync(draft, path);
   } catch (error) {
@@ -131,26 +124,15 @@ function create(path: string, now: number): string {
   } finally {
     unlinkSync(draft);
   }
-  return versionOf(path) ?? '';
+  return readFileVersion(path) ?? '';
 }
 
-function writeDraft(path: string, keys: readonly RingKey[]): string {
-  const draft = `${path}.${randomBytes(6).toString('hex')}`;
+function formatRing(keys: readonly RingKey[]): string {
   const entries = keys.map(({ kid, key, sealsFrom, opensUntil }) => ({
     kid,
     key,
     sealsFrom: new Date(sealsFrom).toISOString(),
     ...(opensUntil === undefined ? {} : { opensUntil: new Date(opensUntil).toISOString() }),
   }));
-  writeFileSync(draft, `${JSON.stringify({ keys: entries }, null, 2)}\n`, {
-    mode: 0o600,
-    flush: true,
-  });
-  return draft;
-}
-
-/** Inode, size and time together change with every swap, also the symlink swap of a mounted Secret. */
-function versionOf(path: string): string | undefined {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  return stat === undefined ? undefined : `${stat.ino}.${stat.size}.${stat.mtimeMs}`;
+  return `${JSON.stringify({ keys: entries }, null, 2)}\n`;
 }

@@ -5,9 +5,13 @@
  * @module
  */
 
-import { closeSync, constants as FS, fstatSync, openSync, readFileSync } from 'node:fs';
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import {
+  type FileTerms,
+  readBoundedFile,
+  writeWholeFileInBackground,
+} from '@sallyport/config/files';
 import { accept, type Result, refuse } from '@sallyport/protocol';
 import { parseStrictObject } from '../jwt/strict-json.ts';
 import {
@@ -44,9 +48,13 @@ export type KeptDocumentProblem =
 export const KEPT_DOCUMENT_MAX_AGE_MS = 86_400_000;
 /** What a server's clock may be set back by between two runs. */
 const CLOCK_SKEW_MS = 60_000;
-const FILE_MAX_BYTES = 1_048_576;
 const VERSION = 1;
-const WRITABLE_BY_OTHERS = 0o022;
+const TERMS: FileTerms = {
+  maxBytes: 1_048_576,
+  mayBeLink: false,
+  owner: 'anybody',
+  closedTo: 'writing',
+};
 
 /**
  * Reads a kept document.
@@ -92,33 +100,23 @@ export async function writeKeptDocument(
   { document, fetchedAt }: KeptDocument,
 ): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const temporary = `${path}.${process.pid}.tmp`;
   const text = JSON.stringify({ version: VERSION, issuer, address, fetchedAt, document });
-  try {
-    await writeFile(temporary, `${text}\n`, { mode: 0o600 });
-    await rename(temporary, path);
-  } catch (cause) {
-    await rm(temporary, { force: true });
-    throw cause;
-  }
+  await writeWholeFileInBackground(path, `${text}\n`, { mode: 0o600 });
 }
 
 function readSafely(path: string): Result<string, KeptDocumentProblem> {
-  let descriptor: number;
-  try {
-    descriptor = openSync(path, FS.O_RDONLY | FS.O_NOFOLLOW | FS.O_NONBLOCK);
-  } catch (cause) {
-    const isAbsent = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
-    return refuse(isAbsent ? 'absent' : 'unreadable');
-  }
-  try {
-    const { mode, size } = fstatSync(descriptor);
-    const isUnsafe = (mode & FS.S_IFMT) !== FS.S_IFREG || (mode & WRITABLE_BY_OTHERS) !== 0;
-    if (isUnsafe || size > FILE_MAX_BYTES) return refuse('unsafe');
-    return accept(readFileSync(descriptor, 'utf8'));
-  } catch {
-    return refuse('unreadable');
-  } finally {
-    closeSync(descriptor);
+  const read = readBoundedFile(path, TERMS);
+  if (read.ok) return read;
+  switch (read.error.reason) {
+    case 'absent':
+      return refuse('absent');
+    case 'unreadable':
+    case 'link':
+      return refuse('unreadable');
+    case 'foreign':
+    case 'not_regular':
+    case 'open':
+    case 'too_large':
+      return refuse('unsafe');
   }
 }
