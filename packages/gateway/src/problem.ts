@@ -4,7 +4,14 @@
  * @module
  */
 
-import type { HeaderPair } from '@sallyport/protocol';
+import {
+  formatConnectError,
+  formatProblemDocument,
+  type HeaderPair,
+  listGrpcStatus,
+  PROBLEM_CONTENT_TYPE,
+  type RpcCode,
+} from '@sallyport/protocol';
 import { classifyCaller } from '@sallyport/server/verdict';
 import type { Exchange } from './exchange.ts';
 
@@ -25,25 +32,15 @@ export type ProblemReason =
   | 'auth_disabled'
   | 'undecided';
 
-/** Names of the statuses used here. */
-const CONNECT_CODES = {
-  3: 'invalid_argument',
-  4: 'deadline_exceeded',
-  8: 'resource_exhausted',
-  12: 'unimplemented',
-  13: 'internal',
-  14: 'unavailable',
-} as const;
-
 /** One kind of such an answer. */
 interface Kind {
   readonly status: number;
-  readonly grpcStatus: keyof typeof CONNECT_CODES;
+  readonly grpcStatus: RpcCode;
   readonly title: string;
   readonly headers?: readonly HeaderPair[];
 }
 
-/** gRPC codes, which Connect knows by name: 3 invalid argument, 4 deadline exceeded, 8 resource exhausted, 12 unimplemented, 13 internal, 14 unavailable. */
+/** By reason; `RPC_CODES` of protocol has the names of the gRPC codes. */
 const KINDS: Readonly<Record<ProblemReason, Kind>> = {
   request_target_malformed: {
     status: 400,
@@ -112,27 +109,24 @@ export function sendProblem(
   const { status, grpcStatus, title, headers = [] } = KINDS[reason];
   const common: HeaderPair[] = [['cache-control', 'no-store']];
   if (setCookie !== undefined) common.push(['set-cookie', setCookie]);
-  const message = `${title} (${reason})`;
   const kind = classifyCaller(exchange);
   if (kind === 'grpc-web' || (kind === 'grpc' && exchange.version === 'http/2')) {
     const answer: HeaderPair[] = [
       ['content-type', `application/${kind}`],
-      ['grpc-status', String(grpcStatus)],
-      ['grpc-message', encodeURIComponent(message)],
+      ...listGrpcStatus(grpcStatus, { title, reason }),
     ];
     exchange.send(200, [...common, ...answer], '');
   } else if (kind === 'connect') {
     exchange.send(
       status,
       [...common, ['content-type', 'application/json'], ...headers],
-      JSON.stringify({ code: CONNECT_CODES[grpcStatus], message }),
+      formatConnectError(grpcStatus, { title, reason }),
     );
   } else {
-    const type = `urn:sallyport:problem:${reason}`;
     exchange.send(
       status,
-      [...common, ['content-type', 'application/problem+json'], ...headers],
-      JSON.stringify({ type, title, status, reason, request_id: requestId }),
+      [...common, ['content-type', PROBLEM_CONTENT_TYPE], ...headers],
+      formatProblemDocument({ title, status, reason, requestId }),
     );
   }
 }

@@ -31,6 +31,17 @@ export { isOwnEndpoint, METRICS_PATH, PATHS } from './paths.ts';
 export type { JsonValue, Principal, UserRecord } from './principal.ts';
 export { escapeUnprintable, withoutUnprintable } from './printable.ts';
 export {
+  formatConnectError,
+  formatProblemDocument,
+  formatRefusal,
+  listGrpcStatus,
+  PROBLEM_CONTENT_TYPE,
+  type ProblemDocument,
+  type RefusalText,
+  RPC_CODES,
+  type RpcCode,
+} from './problem-document.ts';
+export {
   type LandingPolicy,
   parseRedirectTarget,
   REDIRECT_TARGET_MAX_LENGTH,

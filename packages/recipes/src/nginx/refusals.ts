@@ -4,6 +4,13 @@
  * @module
  */
 
+import {
+  formatConnectError,
+  formatProblemDocument,
+  listGrpcStatus,
+  PROBLEM_CONTENT_TYPE,
+  type RpcCode,
+} from '@sallyport/protocol';
 import { HEADER } from './headers.ts';
 
 /** One reason, and how each protocol says it. */
@@ -11,10 +18,9 @@ interface Refusal {
   readonly status: number;
   readonly reason: string;
   readonly title: string;
-  /** As in gRPC; Connect has a name for it. */
-  readonly code: readonly [number: number, name: string];
-  /** Further members of the problem document. */
-  readonly members?: string;
+  readonly code: RpcCode;
+  /** Where a person would sign in; on 401 only. */
+  readonly loginUrl?: string;
   readonly headers?: readonly string[];
 }
 
@@ -26,36 +32,36 @@ const REFUSALS: readonly Refusal[] = [
     status: 401,
     reason: 'unauthenticated',
     title: 'Sign in first',
-    code: [16, 'unauthenticated'],
-    members: ',"login_url":"$sallyport_public_scheme://$sallyport_public_host/login"',
+    code: 16,
+    loginUrl: '$sallyport_public_scheme://$sallyport_public_host/login',
     headers: [SET_COOKIE],
   },
   {
     status: 403,
     reason: 'forbidden',
     title: 'This request may not enter',
-    code: [7, 'permission_denied'],
+    code: 7,
     headers: [SET_COOKIE],
   },
   {
     status: 413,
     reason: 'request_too_large',
     title: 'The request is too large',
-    code: [8, 'resource_exhausted'],
+    code: 8,
     headers: [SET_COOKIE],
   },
   {
     status: 502,
     reason: 'upstream_unreachable',
     title: 'The service cannot be reached',
-    code: [14, 'unavailable'],
+    code: 14,
     headers: [SET_COOKIE],
   },
   {
     status: 503,
     reason: 'undecided',
     title: 'Nobody can tell at the moment whether you may enter',
-    code: [14, 'unavailable'],
+    code: 14,
     headers: ['Retry-After $sallyport_wait'],
   },
   {
@@ -63,7 +69,7 @@ const REFUSALS: readonly Refusal[] = [
     status: 504,
     reason: 'upstream_timeout',
     title: 'The service did not answer in time',
-    code: [4, 'deadline_exceeded'],
+    code: 4,
     headers: [SET_COOKIE],
   },
 ];
@@ -73,7 +79,7 @@ const NOT_SERVED: Refusal = {
   status: 404,
   reason: 'route_not_served',
   title: 'No service answers this route here',
-  code: [12, 'unimplemented'],
+  code: 12,
   headers: [SET_COOKIE],
 };
 
@@ -94,29 +100,24 @@ export function renderRefusals(): string {
 ${PAGES}${locations.join('')}`;
 }
 
-function problem({ status, reason, title, members = '', headers = [] }: Refusal): string {
-  const type = `"type":"urn:sallyport:problem:${reason}"`;
-  const rest = `"reason":"${reason}"${members},"request_id":"$sallyport_request_id"`;
-  return answer(`${status}_program`, 'application/problem+json', headers, [
-    status,
-    `{${type},"title":"${title}","status":${status},${rest}}\\n`,
-  ]);
+function problem({ headers = [], ...refusal }: Refusal): string {
+  const { status } = refusal;
+  const document = formatProblemDocument({ ...refusal, requestId: '$sallyport_request_id' });
+  return answer(`${status}_program`, PROBLEM_CONTENT_TYPE, headers, [status, `${document}\\n`]);
 }
 
-function connectError({ status, reason, title, code, headers = [] }: Refusal): string {
-  return answer(`${status}_connect`, 'application/json', headers, [
-    status,
-    `{"code":"${code[1]}","message":"${title} (${reason})"}`,
-  ]);
+function connectError({ headers = [], ...refusal }: Refusal): string {
+  const { status, code } = refusal;
+  const body = formatConnectError(code, refusal);
+  return answer(`${status}_connect`, 'application/json', headers, [status, body]);
 }
 
 /** Without a body, and so without trailers: gRPC reads the status from the headers, whose HTTP status is 200. */
-function grpcStatus(
-  protocol: 'grpc' | 'grpc_web',
-  { status, reason, title, code, headers = [] }: Refusal,
-): string {
-  const message = encodeURIComponent(`${title} (${reason})`);
-  const fields = [`grpc-status ${code[0]}`, `grpc-message '${message}'`];
+function grpcStatus(protocol: 'grpc' | 'grpc_web', { headers = [], ...refusal }: Refusal): string {
+  const { status, code } = refusal;
+  const fields = listGrpcStatus(code, refusal).map(([name, value]) =>
+    name === 'grpc-message' ? `${name} '${value}'` : `${name} ${value}`,
+  );
   const type = `application/${protocol.replace('_', '-')}`;
   return answer(`${status}_${protocol}`, type, [...headers, ...fields], [200, '']);
 }

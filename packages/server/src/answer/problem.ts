@@ -4,7 +4,13 @@
  * @module
  */
 
-import type { HeaderPair } from '@sallyport/protocol';
+import {
+  formatConnectError,
+  formatProblemDocument,
+  type HeaderPair,
+  listGrpcStatus,
+  PROBLEM_CONTENT_TYPE,
+} from '@sallyport/protocol';
 
 /** One refusal before it is spelt for a protocol. */
 export interface Problem {
@@ -39,32 +45,22 @@ export const JSON_HEADERS: readonly HeaderPair[] = [
   ['x-content-type-options', 'nosniff'],
 ];
 
-const CONNECT_CODES = {
-  401: 'unauthenticated',
-  403: 'permission_denied',
-  429: 'resource_exhausted',
-  503: 'unavailable',
-} as const;
-const GRPC_CODES = { 401: 16, 403: 7, 429: 8, 503: 14 } as const;
+const RPC_CODE = { 401: 16, 403: 7, 429: 8, 503: 14 } as const;
 
 /** Writes a problem document. @see [RFC 9457](https://www.rfc-editor.org/rfc/rfc9457) */
 export function toProblemJson(problem: Problem): WireProblem {
-  const { status, reason, title, requestId, loginUrl } = problem;
+  const { status, loginUrl } = problem;
   return {
     status,
     headers: [
       ...JSON_HEADERS,
-      ['content-type', 'application/problem+json'],
+      ['content-type', PROBLEM_CONTENT_TYPE],
       ...challenge(problem),
       ...retryAfter(problem),
     ],
-    body: JSON.stringify({
-      type: `urn:sallyport:problem:${reason}`,
-      title,
-      status,
-      reason,
-      ...(status === 401 ? { login_url: loginUrl } : {}),
-      request_id: requestId,
+    body: formatProblemDocument({
+      ...problem,
+      loginUrl: status === 401 ? loginUrl : undefined,
     }),
   };
 }
@@ -84,16 +80,8 @@ export function toConnectError(problem: Problem): WireProblem {
       ...challenge(problem),
       ...retryAfter(problem),
     ],
-    body: JSON.stringify({
-      code: CONNECT_CODES[problem.status],
-      message: messageOf(problem),
-    }),
+    body: formatConnectError(RPC_CODE[problem.status], problem),
   };
-}
-
-/** What a caller of an RPC reads. */
-export function messageOf({ title, reason }: Problem): string {
-  return `${title} (${reason})`;
 }
 
 /**
@@ -113,8 +101,7 @@ export function toGrpcStatus(
     headers: [
       ...NO_STORE_HEADERS,
       ['content-type', contentType],
-      ['grpc-status', String(GRPC_CODES[problem.status])],
-      ['grpc-message', encodeURIComponent(messageOf(problem))],
+      ...listGrpcStatus(RPC_CODE[problem.status], problem),
     ],
     body: '',
   };

@@ -11,8 +11,8 @@ import {
   createContextKey,
   type Interceptor,
 } from '@connectrpc/connect';
-import type { Principal } from '@sallyport/protocol';
-import { messageOf, type Problem } from '../answer/problem.ts';
+import { formatRefusal, type Principal } from '@sallyport/protocol';
+import type { Problem } from '../answer/problem.ts';
 import { toProblem } from '../answer/shape-answer.ts';
 import { selectRequestId } from '../log/request-id.ts';
 import type { Identity, Refused, Undecided } from '../verdict/verdict.ts';
@@ -80,5 +80,5 @@ function toConnectError(
   if (problem.status === 401) headers.set('www-authenticate', 'Bearer realm="sallyport"');
   if (problem.retryAfterSeconds !== undefined)
     headers.set('retry-after', String(problem.retryAfterSeconds));
-  return new ConnectError(messageOf(problem), CODES[problem.status], headers);
+  return new ConnectError(formatRefusal(problem), CODES[problem.status], headers);
 }

@@ -11,8 +11,8 @@ import {
   ServerListenerBuilder,
   status,
 } from '@grpc/grpc-js';
-import type { Principal } from '@sallyport/protocol';
-import { messageOf, type Problem } from '../answer/problem.ts';
+import { formatRefusal, type Principal } from '@sallyport/protocol';
+import type { Problem } from '../answer/problem.ts';
 import { toProblem } from '../answer/shape-answer.ts';
 import { selectRequestId } from '../log/request-id.ts';
 import type { Identity, Refused, Undecided, Verdict } from '../verdict/verdict.ts';
@@ -74,7 +74,7 @@ export function createServerInterceptor({ check, publicOrigin }: DoorOptions): S
     const metadata = new Metadata();
     if (problem.retryAfterSeconds !== undefined)
       metadata.set('grpc-retry-pushback-ms', String(problem.retryAfterSeconds * 1_000));
-    return { code: CODES[problem.status], details: messageOf(problem), metadata };
+    return { code: CODES[problem.status], details: formatRefusal(problem), metadata };
   }
 }
 
