@@ -18,8 +18,8 @@ export interface ConfigChanges {
 }
 
 /**
- * What a process opens once: the port, the store with its sessions and their keys, the processes themselves,
- * and where it tells of what it does. Each is a key, or a block with all its keys.
+ * What a process opens once: the port, the store with its sessions and their keys, the workers, and the outputs
+ * of log, metrics and traces. Each is a key, or a block with all its keys.
  */
 const OPENED_ONCE: readonly string[] = [
   'listen',

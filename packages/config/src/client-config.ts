@@ -50,8 +50,8 @@ const FOREIGN_BLOCKS: ReadonlySet<string> = new Set([
 /**
  * Reads the client's blocks.
  *
- * Everything given is checked, blocks of `serve` in the same file included; what is missing there is
- * not told, because a client's file need not have them. Reads no file.
+ * Checks every given setting, blocks of `serve` in the same file included. Missing settings of `serve` are
+ * not reported, because a client's file need not have them. Reads no file.
  *
  * @param sources - File, environment and flags; all untrusted.
  */

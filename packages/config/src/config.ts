@@ -23,7 +23,7 @@ export interface Config {
   readonly stateDirectory: string;
   /** WHATWG origins, beside `publicUrl`'s own. */
   readonly redirectOrigins: readonly string[];
-  /** IP addresses and CIDR ranges; `unix` is whoever connects to the Unix socket. */
+  /** IP addresses and CIDR ranges; `unix` is every peer of the Unix socket. */
   readonly trustedProxies: readonly string[];
   /** WHATWG origins of `http:`, none of them on the loopback. */
   readonly dangerouslyAllowPlainHttpTo: readonly string[];
@@ -149,7 +149,7 @@ export interface SessionConfig {
   readonly redis: RedisConfig;
 }
 
-/** Who of the authenticated may enter; empty lists admit everybody. */
+/** Who of the authenticated may enter; empty lists admit every account. */
 export interface AccessConfig {
   readonly tenants: readonly string[];
   readonly groups: readonly string[];

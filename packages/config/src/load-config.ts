@@ -36,7 +36,7 @@ export interface LoadedConfig {
  * given, so nothing is then said about missing keys and contradictions.
  *
  * @param sources - File, environment and flags; all untrusted.
- * @param consumer - The command that asks: decides only what is told as not used here.
+ * @param consumer - The command that loads the configuration. Only affects which blocks are reported as unused.
  *
  * @returns The configuration, frozen. Otherwise every problem, in the order to correct them: the
  *   caller MUST NOT start.

@@ -7,8 +7,8 @@
 import { withoutUnprintable } from '@sallyport/protocol';
 
 /**
- * One thing to correct. `found` never holds a secret's value. Paths, keys and values are as somebody
- * wrote them: {@link formatConfigProblem} makes them fit for a terminal.
+ * One thing to correct. `found` never holds a secret's value. Paths, keys and values are unfiltered input:
+ * {@link formatConfigProblem} removes what a terminal would interpret.
  */
 export interface ConfigProblem {
   /** Path of the configuration file, or `environment`, or `flag`. */
@@ -48,7 +48,7 @@ export function formatConfigProblem(problem: ConfigProblem): string {
  * string with user information (`https://name:password@host`); a URL loses its query.
  *
  * @param value - Untrusted, of any type.
- * @param isWithheld - The place is, or could by mistake be, that of a secret: tell the type alone.
+ * @param isWithheld - The place is, or could by mistake be, that of a secret: name the type only.
  */
 export function describeFound(value: unknown, isWithheld = false): string {
   if (value === undefined) return 'nothing';

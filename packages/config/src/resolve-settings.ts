@@ -71,7 +71,8 @@ interface GivenValue {
  *
  * A value that is overridden is checked all the same: it is wrong today and takes effect the day the
  * other source goes away. Two variables that give one setting different values are a problem, because no
- * order between them would be right for everybody, unless one of them yields. Does not look at what values mean together.
+ * order between them fits every installation; a variable that yields is the exception. Does not check how values
+ * relate to each other.
  */
 export function resolveSettings(
   sources: ConfigSources,

@@ -9,9 +9,9 @@ import { type FileRefusal, type FileTerms, readBoundedBytes } from './files/boun
 import type { ConfigProblem } from './problems.ts';
 
 /** Of a mounted Kubernetes secret every file is a symbolic link, and root's. */
-const TERMS: FileTerms = { maxBytes: 65_536, mayBeLink: true, owner: 'anybody' };
+const TERMS: FileTerms = { maxBytes: 65_536, mayBeLink: true, owner: 'any_user' };
 
-/** A secret that follows its file: its text, or what {@link openKeyFile} was told to read from it. */
+/** A secret that follows its file: its text, or what the parser of {@link openKeyFile} made of it. */
 export interface SecretFile<T = string> {
   /** The last good value. The caller MUST ask each time it needs it and MUST NOT keep or print it. */
   current(): T;
@@ -29,9 +29,9 @@ export type RereadTrigger = (reread: () => void) => () => void;
 /** What {@link openSecretFile} needs. */
 export interface SecretFileOptions {
   readonly path: string;
-  /** The configuration key that names the file; told in problems. */
+  /** The configuration key that names the file; named in problems. */
   readonly key: string;
-  /** The key of the Kubernetes secret that the file is; told in problems. */
+  /** The key of the Kubernetes secret that the file is; named in problems. */
   readonly secretKey:
     | 'oidc_client_secret'
     | 'oidc_private_key'
@@ -63,7 +63,7 @@ type KeyFileRefusal = Pick<ConfigProblem, 'found' | 'expected'>;
  * Opens a secret file and follows it.
  *
  * The value is the file's text without one newline at its end, because editors and `echo` leave one
- * there; that and any other white space around the value, which is kept, is told as a warning. The
+ * there; that and any other white space around the value, which is kept, gives a warning. The
  * file is opened by its path each time, so that the symlink swap of a Kubernetes volume is followed.
  * Reads synchronously: the file is small and local.
  *

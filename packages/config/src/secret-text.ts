@@ -9,7 +9,7 @@ const REDACTED = '[secret]';
 
 /**
  * A secret value that no printing can show: JSON, string conversion and Node's inspection give
- * `[secret]`, because a configuration object is the first thing somebody logs.
+ * `[secret]`, because configuration objects get logged.
  */
 export class SecretText {
   readonly #text: string;

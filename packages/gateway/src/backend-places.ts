@@ -41,7 +41,7 @@ export interface BackendPlaces {
 export function createBackendPlaces(options: BackendPlacesOptions): BackendPlaces {
   const { placesMax, waitingMax, waitMs } = options;
   let taken = 0;
-  // A set keeps the order of arrival, and lets go of whoever leaves.
+  // A set keeps the order of arrival and removes any waiter in constant time.
   const waiting = new Set<() => void>();
 
   return {

@@ -151,7 +151,7 @@ class ResponseRelay implements Dispatcher.DispatchHandler {
     this.#forwarding = forwarding;
     this.#timeouts = timeouts;
     this.#log = log;
-    // The pool takes the connection back once it has returned from telling the end.
+    // The pool takes the connection back only after its end callback has returned.
     this.#over = () => queueMicrotask(onOver);
     forwarding.exchange.onClose(() => this.#stop());
   }
@@ -313,5 +313,5 @@ function codeOf(error: unknown): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
 }
 
-/** The failure is told through the relay. */
+/** The relay reports the failure. */
 function ignore(): void {}

@@ -20,7 +20,7 @@ import { createTlsFront, type TlsOptions } from './tls-front.ts';
 
 /** What a gateway is made from. */
 export interface GatewayOptions {
-  /** The origin users see, `https://flows.example.org`. Backends are told this one, whatever a request names. */
+  /** The origin users see, `https://flows.example.org`. Backends get this origin, whatever a request names. */
   readonly publicOrigin: string;
   /** Defaults to {@link ROUTE_GROUPS}. */
   readonly routes?: readonly RouteGroup[];

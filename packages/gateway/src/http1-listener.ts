@@ -1,5 +1,5 @@
 /**
- * Serves HTTP/1.1 on connections that somebody else has accepted.
+ * Serves HTTP/1.1 on connections that the listener has accepted.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Serves HTTP/2 on connections that somebody else has accepted.
+ * Serves HTTP/2 on connections that the listener has accepted.
  *
  * @module
  */

@@ -20,6 +20,6 @@ export interface Listener {
   accept(socket: Socket): void;
   /** Closes idle connections now, and the others after their last answer. */
   drain(): void;
-  /** Stops timers. Connections are left to whoever accepted them. */
+  /** Stops timers. Does not close connections: the listener that accepted them does. */
   close(): void;
 }

@@ -1,5 +1,5 @@
 /**
- * What a client is told of a backend's answer.
+ * Headers of a backend's answer that a client gets.
  *
  * @module
  */

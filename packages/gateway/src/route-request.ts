@@ -115,8 +115,8 @@ export function createRequestRouter(options: RequestRouterOptions): RouteRequest
 }
 
 /**
- * Every RPC caller reads the name of its header from the same metadata service, which tells the gRPC
- * one; so a Connect or gRPC-Web call counts as gRPC here, though it is forwarded as HTTP.
+ * All RPC clients read the name of the bearer header from one metadata service, which names that of gRPC. So a
+ * Connect or gRPC-Web call counts as gRPC here, although it is forwarded as HTTP.
  */
 function bearerTransport(kind: CallerKind): 'http' | 'grpc' {
   return kind === 'grpc' || kind === 'grpc-web' || kind === 'connect' ? 'grpc' : 'http';

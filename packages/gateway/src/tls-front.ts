@@ -1,5 +1,5 @@
 /**
- * Takes TLS off connections that somebody else has accepted.
+ * Terminates TLS on connections that the listener has accepted.
  *
  * @module
  */

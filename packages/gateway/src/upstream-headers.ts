@@ -1,5 +1,5 @@
 /**
- * What a backend is told about a request: the caller's own headers, and what the gateway knows.
+ * Headers of a request to a backend: the caller's own, and those that the gateway adds.
  *
  * @module
  */

@@ -45,7 +45,7 @@ export function createHttpHandler(
       end(response, 421, `This identity provider answers at ${issuer} only.\n`);
       return;
     }
-    // Nothing is left to tell a client whose body broke off.
+    // A client whose body broke off gets no answer.
     answer(request, response).catch(() => response.destroy());
   };
 }

@@ -1,8 +1,8 @@
 /**
  * What an identity provider must hold for one deployment: three applications and the scopes.
  *
- * Data only. The embedded IdP is made from it, and whoever provisions another IdP starts from the
- * same value, so that the two can never drift apart.
+ * Data only. The embedded IdP is made from it, and so is the setup of any other IdP, so that the two cannot
+ * drift apart.
  *
  * @module
  */
@@ -30,7 +30,7 @@ export interface IdpApplication {
   readonly redirectUris: readonly string[];
   /** Compared byte for byte. */
   readonly postLogoutRedirectUris: readonly string[];
-  /** Where it is told which sessions have ended (OpenID Connect Back-Channel Logout), with their `sid`. */
+  /** Where it gets logout tokens, with the `sid` of the session (OpenID Connect Back-Channel Logout). */
   readonly backchannelLogoutUri?: string;
   readonly tokenEndpointAuthMethod: 'client_secret_basic' | 'private_key_jwt' | 'none';
   /** Where it publishes its keys; present with `private_key_jwt` alone. */

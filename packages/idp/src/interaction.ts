@@ -25,7 +25,7 @@ export interface InteractionDependencies {
   readonly users: readonly SeededUser[];
   readonly limiter: SignInLimiter;
   readonly log: LogIdpEvent;
-  /** Answers instead of the page for some requests; absent means that everybody types. */
+  /** Answers instead of the page for some requests; absent shows the page each time. */
   readonly chooseUser?: (() => SeededUser) | undefined;
 }
 

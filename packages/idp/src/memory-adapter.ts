@@ -1,7 +1,7 @@
 /**
  * Where the embedded IdP keeps sessions, codes, tokens and grants: in this process.
  *
- * A restart signs everybody out of the IdP and ends refresh tokens; applications, secrets, keys
+ * A restart ends all sessions and refresh tokens of the IdP; applications, secrets, keys
  * and passwords are elsewhere and stay.
  *
  * @module
@@ -52,9 +52,8 @@ const RECORDS_MAX = 5_000;
 const EXPIRED_KEPT_MS = 10 * 60 * 1_000;
 
 /**
- * The records of one kind, in two halves that are bounded each by itself: those that somebody came
- * back for or that belong to a person, and the rest. Requests that nobody follows up, however many,
- * only ever push out one another.
+ * The records of one kind, in two halves with a bound each. `kept`: records that were read again or that
+ * belong to an account. `fresh`: the rest. Abandoned requests, however many, displace only each other.
  */
 interface Table {
   readonly fresh: Map<string, Entry>;

@@ -7,8 +7,8 @@
 import type { IdpApplication } from './idp-spec.ts';
 
 /**
- * Creates the fetch. It admits a GET for an application's keys and a POST that tells one which sessions
- * have ended, byte for byte as registered.
+ * Creates the fetch. It admits a GET for an application's keys and a POST of a logout token to one,
+ * each at the registered URL byte for byte.
  *
  * What the library adds against private addresses is left out: these are on the loopback.
  *

@@ -157,7 +157,7 @@ function mayIntrospect(_context: RouteContext, client: Client, token: Token): bo
   return client.clientAuthMethod !== 'none' || client.clientId === token.clientId;
 }
 
-/** RFC 7009 section 2.1: a token of somebody else is refused with an error. */
+/** RFC 7009 section 2.1: a token of another client is refused with an error. */
 function mayRevoke(_context: RouteContext, client: Client, token: Token): boolean {
   if (client.clientId === token.clientId) return true;
   throw new InvalidRequest('the token was issued to another client');

@@ -1,5 +1,5 @@
 /**
- * What the embedded IdP tells its operator. Never a token, code, password or secret.
+ * Log events of the embedded IdP. Never hold a token, code, password or secret.
  *
  * @module
  */

@@ -3,7 +3,7 @@
  *
  * A token with scope `all` is a JWT (RFC 9068) whose audience is the deployment. A sign-in that
  * asks only for identity scopes gets an opaque token, because the userinfo endpoint accepts no
- * token meant for somebody else.
+ * token meant for another audience.
  *
  * @module
  */

@@ -32,7 +32,7 @@ export interface SignInLimiter {
 
 /**
  * Creates a limiter that admits {@link FAILURES_MAX} failures in a sliding window for each login
- * and address: whoever guesses locks out nobody at another address.
+ * and address, so that guesses from one address lock out no other address.
  *
  * Does not stop guessing from many addresses; made-up passwords of 80 bits do. All logins that are
  * not known share one count for each address.

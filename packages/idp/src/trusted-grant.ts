@@ -1,5 +1,5 @@
 /**
- * The grant of a first-party application: it has its scopes without asking anybody.
+ * The grant of a first-party application: it gets its scopes without consent.
  *
  * @module
  */

@@ -17,7 +17,7 @@ export interface ApiKey {
   readonly organization: string;
 }
 
-/** Why text is no API key; none of them tells any of the text. */
+/** Why text is no API key; none of them holds any of the text. */
 export type ApiKeyRefusal =
   | 'too_long'
   | 'not_base64'
@@ -39,8 +39,8 @@ const ORGANIZATION = /^[\x20-\x39\x3b-\x7e]*$/;
 const NO_ORGANIZATION = 'None';
 
 /**
- * Decodes an API key, strictly: one canonical spelling, so that a key cut short or pasted with more
- * around it is told instead of leading to a wrong host.
+ * Decodes an API key, strictly: one canonical spelling. A key that is cut short or has more text around
+ * it is refused instead of naming a wrong host.
  *
  * Neither white space nor base64url is taken, nor a scheme or port in the endpoint: clients in use
  * would read those as another host or field.

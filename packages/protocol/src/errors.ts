@@ -37,7 +37,7 @@ export interface SallyportErrorOptions {
 }
 
 /**
- * A failure nobody asked for: bad configuration, a dead store, a misbehaving IdP.
+ * An unexpected failure: bad configuration, a dead store, a misbehaving IdP.
  *
  * An expected refusal (an expired session, a cancelled sign-in) is a `Result`, not one of these.
  * `message` is made of the code, the component and the fixed detail; it never holds a token,

@@ -23,8 +23,8 @@ export const IDENTITY_HEADERS = {
 export const CLAIM_HEADER_PREFIX = 'x-user-claim-';
 
 /**
- * In which nginx repeats, towards `/me`, the Cookie header a cached verdict is found by. It only counts
- * where the two agree, so that a proxy that caches by another key is never told to keep a verdict.
+ * nginx repeats in this header of its `/me` request the cookie that is the key of its verdict cache. `/me` allows
+ * caching only if it equals the Cookie header, so a proxy with another cache key never caches a verdict.
  */
 export const VERDICT_KEY_HEADER = 'x-sallyport-verdict-key';
 

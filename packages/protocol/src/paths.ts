@@ -17,7 +17,7 @@ export const PATHS = {
   session: '/auth/session',
   /** Where a sign-in in a pop-up window ends. */
   signedIn: '/auth/signed-in',
-  /** Where the IdP tells whose sessions it has ended (OpenID Connect Back-Channel Logout). */
+  /** Where the IdP sends logout tokens (OpenID Connect Back-Channel Logout). */
   backchannelLogout: '/auth/backchannel-logout',
   /** The public keys of our own signatures (RFC 7517 section 5). */
   jwks: '/auth/jwks',

@@ -1,8 +1,8 @@
 /**
  * The protobuf messages and services of the platform's authentication, and gRPC's health check.
  *
- * Generated from `proto/` (`npm run protobuf`); gathered here so that nobody depends on where the
- * generated files lie. The two generations of the platform name the same messages differently.
+ * Generated from `proto/` (`npm run protobuf`); exported here so that no importer names the
+ * generated files. The two generations of the platform name the same messages differently.
  *
  * @module
  */

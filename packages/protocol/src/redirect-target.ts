@@ -15,7 +15,7 @@ export interface RedirectPolicy {
   readonly redirectOrigins: ReadonlySet<string>;
 }
 
-/** Origins a redirect may end on, and where it ends when nobody named a target. */
+/** Origins a redirect may end on, and where it ends without a target. */
 export interface LandingPolicy extends RedirectPolicy {
   /** An absolute URL that the policy allows. */
   readonly landing: string;

@@ -103,10 +103,10 @@ const REMOVED_PREFIXES: readonly string[] = [
   'x-original-',
 ];
 
-/** What a client sends under its own name, and nobody may send behind a carrier's prefix: no check looks there. */
+/** Credentials that a client may send by these names only: the check does not read them behind a carrier's prefix. */
 const JUDGED_NAMES: readonly string[] = [DEFAULT_AUTHORIZATION_HEADER, 'authorization', 'cookie'];
 
-/** Decides where a message ends, or how: another spelling is for whoever reads it as this one. */
+/** Framing of a message. Another spelling of such a name is removed, because a backend may read it as this one. */
 const FRAMING_NAMES: ReadonlySet<string> = new Set([...HOP_BY_HOP_HEADERS, 'content-length']);
 
 const REMOVED_NAMES: ReadonlySet<string> = new Set([...IDENTITY_NAMES, ...ROUTE_NAMES]);

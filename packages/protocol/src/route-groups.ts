@@ -266,8 +266,8 @@ const PROTECTED_RPC: readonly RouteGroup[] = [
 ];
 
 /**
- * The routes of the platform. A backend that an installation does not run costs nothing: its routes
- * stay protected, and whoever is admitted learns that nobody serves them.
+ * The routes of the platform. The routes of a backend that an installation does not run stay protected;
+ * an admitted request to one gets an error that no service answers there.
  *
  * The admin service's groups forward every credential, because it verifies again whichever one the
  * verdict was made from: a program's bearer, a browser's session, and for `/callback` the sign-in

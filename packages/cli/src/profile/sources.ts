@@ -41,7 +41,7 @@ export interface Sources {
 }
 
 /** The person's own: may be a link, as those who keep such files elsewhere have it. */
-const OWN_TERMS: FileTerms = { maxBytes: 524_288, mayBeLink: true, owner: 'anybody' };
+const OWN_TERMS: FileTerms = { maxBytes: 524_288, mayBeLink: true, owner: 'any_user' };
 /** Variables that settings of a client may come from, in the spellings of all clients read. */
 const SETTING_VARIABLE =
   /^_?(?:[A-Z0-9]+_(?:CREDENTIALS|PLATFORM|ADMIN|AUTH|API)_|EAGER_|SALLYPORT_|UNION_|_U_|UCTL_|FLYTE)/;

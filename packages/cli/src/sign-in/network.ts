@@ -24,7 +24,7 @@ export interface NetworkSettings {
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
 /** Bundles of whole systems are links, and larger than one would think. */
-const CERTIFICATES_TERMS: FileTerms = { maxBytes: 8_388_608, mayBeLink: true, owner: 'anybody' };
+const CERTIFICATES_TERMS: FileTerms = { maxBytes: 8_388_608, mayBeLink: true, owner: 'any_user' };
 /** This machine is never reached through a proxy: the callback of a sign-in arrives here. */
 const NEVER_PROXIED = ['localhost', '127.0.0.1', '::1'];
 

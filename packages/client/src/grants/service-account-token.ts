@@ -14,7 +14,7 @@ import { readExpiry } from './token-expiry.ts';
 import { isToken } from './token-response.ts';
 
 /** The kubelet exchanges the file by a symbolic link. */
-const TERMS: FileTerms = { maxBytes: 65_536, mayBeLink: true, owner: 'anybody' };
+const TERMS: FileTerms = { maxBytes: 65_536, mayBeLink: true, owner: 'any_user' };
 
 /** Whether the file is the bearer itself or proves the client. */
 export type ServiceAccountTokenOptions =

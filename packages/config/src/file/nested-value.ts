@@ -42,7 +42,7 @@ export function lineOfPart(
   return line;
 }
 
-/** Finds keys that are given twice: which of the two counts would be anybody's guess. */
+/** Finds keys that are given twice: YAML does not define which of the two counts. */
 export function findRepeatedKeys(yaml: YamlFile, value: unknown, suffix = ''): RepeatedKey[] {
   if (isSeq(value))
     return value.items.flatMap((item, index) =>

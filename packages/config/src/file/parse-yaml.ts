@@ -36,10 +36,10 @@ export interface YamlFile {
 /**
  * Parses a configuration file.
  *
- * Says nothing about its keys. Problems are told in own words: the parser's messages quote the text
- * they stumble over, which may be a secret. Aliases, anchors and tags are refused, so that a file
- * means what it shows and cannot grow by expansion; nesting is limited before anything recursive
- * looks at it, because a stack overflow can end the process.
+ * Does not check the keys. Problems have messages of their own, because the parser's messages quote the
+ * text, which may be a secret. Aliases, anchors and tags are refused: a file contains what it shows and
+ * cannot grow by expansion. Nesting is limited before any recursive code reads the document, because a
+ * stack overflow can end the process.
  *
  * @returns The file; or at most 20 problems, one a line, in order.
  */

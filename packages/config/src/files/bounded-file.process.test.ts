@@ -36,7 +36,7 @@ describe('A file that somebody else may have put there', () => {
     writeFileSync(path, '');
     expect(reasonOf(join(path, 'below'))).toBe('absent');
     expect(reasonOf(folder)).toBe('not_regular');
-    expect(reasonOf('/dev/null', { owner: 'anybody' })).toBe('not_regular');
+    expect(reasonOf('/dev/null', { owner: 'any_user' })).toBe('not_regular');
   });
 
   it('that is a named pipe is refused without waiting for a writer', () => {
@@ -63,7 +63,7 @@ describe('A file that somebody else may have put there', () => {
   it.skipIf(process.platform !== 'linux')(
     'whose size is told as nothing is bounded all the same',
     () => {
-      const terms = { maxBytes: 4, owner: 'anybody' } as const;
+      const terms = { maxBytes: 4, owner: 'any_user' } as const;
       expect(reasonOf('/proc/self/status', terms)).toBe('too_large');
     },
   );
@@ -76,7 +76,7 @@ describe('A file that somebody else may have put there', () => {
       chownSync(path, 65_534, 65_534);
       expect(reasonOf(path)).toBe('foreign');
       expect(reasonOf(path, { owner: 'this_user_or_root' })).toBe('foreign');
-      expect(reasonOf(path, { owner: 'anybody' })).toBe('text');
+      expect(reasonOf(path, { owner: 'any_user' })).toBe('text');
     },
   );
 });

@@ -21,7 +21,7 @@ export interface FileTerms {
   /** Whether a symbolic link in its place is followed. Those on the way to it always are. */
   readonly mayBeLink: boolean;
   /** Whose it has to be. Not looked at on Windows, whose files have access lists instead. */
-  readonly owner: 'anybody' | 'this_user' | 'this_user_or_root';
+  readonly owner: 'any_user' | 'this_user' | 'this_user_or_root';
   /** What its mode may allow neither group nor others. Absent: anything goes. Not looked at on Windows either. */
   readonly closedTo?: 'reading_and_writing' | 'writing';
 }
@@ -89,7 +89,7 @@ function judge(stat: Stats, { maxBytes, owner, closedTo }: FileTerms): FileRefus
   if (!stat.isFile()) return { reason: 'not_regular', found: 'no regular file' };
   const user = process.getuid?.();
   const isOwn = stat.uid === user || (owner === 'this_user_or_root' && stat.uid === 0);
-  if (user !== undefined && owner !== 'anybody' && !isOwn)
+  if (user !== undefined && owner !== 'any_user' && !isOwn)
     return { reason: 'foreign', found: `a file of another user (uid ${stat.uid})`, stat };
   if (user !== undefined && closedTo !== undefined && (stat.mode & FORBIDDEN[closedTo]) !== 0)
     return {

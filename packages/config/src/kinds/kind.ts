@@ -42,7 +42,7 @@ export interface Kind<T> {
 export const wrong = (expected: string): Result<never, readonly ValueProblem[]> =>
   refuse([{ expected }]);
 
-/** `true` or `false`; YAML's `yes` is text and refused, so that nobody guesses. */
+/** `true` or `false`; YAML's `yes` is text and refused, because YAML 1.1 and 1.2 read it differently. */
 export const booleanKind: Kind<boolean> = {
   name: 'boolean',
   expected: 'true or false',
@@ -105,7 +105,7 @@ export function enumKind<const Word extends string>(
 }
 
 /**
- * A list whose entries are of one kind; every wrong entry is told.
+ * A list whose entries are of one kind; every wrong entry is reported.
  *
  * In an environment variable or flag, entries are separated by commas and blanks around them dropped.
  */

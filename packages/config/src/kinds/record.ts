@@ -26,7 +26,7 @@ export interface RecordListKind<Entry> extends Kind<readonly Entry[]> {
 }
 
 /**
- * A list of mappings. Every wrong value, unknown key and missing key is told with its entry.
+ * A list of mappings. Every wrong value, unknown key and missing key is reported with its entry.
  *
  * A text cannot spell a mapping, so there is no variable or flag for such a list.
  *

@@ -86,7 +86,7 @@ export const audienceKind: Kind<string> = patternKind(
 
 /**
  * The name of an environment variable. Capitals only, because the likeliest mistake is to give the
- * secret itself, which then is told by its length only.
+ * secret itself; the problem then names only its length.
  */
 export const variableNameKind: Kind<string> = textKind({
   name: 'variable name',
@@ -117,7 +117,7 @@ export const subjectPrefixKind: Kind<string> = patternKind(
 
 /**
  * A path of a file or directory. It must look like one (`/…`, `./…` or `../…`), because the likeliest
- * mistake is to give the secret itself, which then is told by its length only.
+ * mistake is to give the secret itself; the problem then names only its length.
  */
 export const pathKind: Kind<string> = textKind({
   name: 'path',

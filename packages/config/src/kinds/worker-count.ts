@@ -10,7 +10,7 @@ import { integerKind, type Kind, wrong } from './kind.ts';
 /** More processes than that would wait for each other at the session store. */
 export const WORKERS_MAX = 64;
 
-/** A whole number from 1, or the word `auto`, which whoever starts them turns into a number. */
+/** A whole number from 1, or the word `auto`, which `serve` turns into a number. */
 export function workerCountKind(max: number): Kind<number | 'auto'> {
   const count = integerKind(1, max);
   const expected = `${count.expected}, or auto`;

@@ -1,5 +1,5 @@
 /**
- * Bearer tokens: issuers that can be told apart, audiences that are ours.
+ * Bearer tokens: issuers must be distinct, and audiences must be of this platform.
  *
  * @module
  */

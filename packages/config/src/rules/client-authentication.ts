@@ -11,8 +11,8 @@ const SECRET = 'auth.userAuth.openId.clientSecretFile';
 const KEY = 'auth.userAuth.openId.privateKeyLocation';
 
 /**
- * The method needs its own file, and the other method's file is told: whoever gives both believes that
- * one is used which is not. The secret's default place counts as not given.
+ * The method needs its own file. A file of the other method gives a warning, because it is not used. The
+ * secret's default path counts as not given.
  */
 export const CLIENT_CREDENTIAL_RULE: Rule = {
   keys: [METHOD, SECRET, KEY],

@@ -14,7 +14,7 @@ const FURTHER_ISSUERS = 'bearer.issuers';
 const SCOPES = 'auth.userAuth.openId.scopes';
 const EMAIL_TRUSTED = 'emailTrusted';
 
-/** Hosts at which anybody can get an account, whatever the path. */
+/** Hosts of public providers, where everyone can get an account on every path. */
 const PUBLIC_HOSTS: ReadonlySet<string> = new Set([
   'accounts.google.com',
   'api.login.yahoo.com',
@@ -46,7 +46,7 @@ const ENTRA_PUBLIC_TENANTS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether anybody in the world can get an account at an issuer. Knows the well-known ones; any other
+ * Whether an issuer is public: everyone can get an account there. Knows the well-known ones; any other
  * issuer counts as the operator's own.
  */
 function isPublicIssuer(issuer: string): boolean {

@@ -16,17 +16,17 @@ export const PLAIN_HTTP_KEY = 'dangerouslyAllowPlainHttpTo';
 interface PlacedUrl {
   readonly key: string;
   readonly url: string;
-  /** Each of several issuers is told of, also where they share an origin. */
+  /** Each issuer gives a warning, also where several share an origin. */
   readonly isIssuer?: true;
 }
 
-/** Who reads and changes what an identity provider answers decides who somebody is. */
+/** An attacker on a plain-http connection to an identity provider can sign in as anyone. */
 export const PLAIN_HTTP_RULE: Rule = {
   keys: [PLAIN_HTTP_KEY],
   check: ({ config, originOf }) =>
     findPlainHttp(
       [...listServerUrls(config), ...listClientUrls(config)].filter(
-        // What is derived from another key is told there.
+        // A derived value is reported at the key that it is derived from.
         ({ key }) => key.includes('[') || originOf(key) !== 'default',
       ),
       config.dangerouslyAllowPlainHttpTo,
@@ -45,7 +45,7 @@ export function findPlainHttp(
   allowed: readonly string[],
 ): readonly Finding[] {
   const findings: Finding[] = [];
-  const told = new Set<string>();
+  const reported = new Set<string>();
   for (const { key, url: text, isIssuer } of urls) {
     const url = URL.parse(text);
     if (url === null || mayConnect(url, [])) continue;
@@ -55,13 +55,13 @@ export function findPlainHttp(
         found: describeFound(text),
         expected: `https, or http on localhost, 127.0.0.1 or [::1]; ${PLAIN_HTTP_KEY}: [${url.origin}] allows it`,
       });
-    } else if (!told.has(isIssuer === true ? text : url.origin)) {
+    } else if (!reported.has(isIssuer === true ? text : url.origin)) {
       findings.push(toWarning(key, text));
     }
-    told.add(text).add(url.origin);
+    reported.add(text).add(url.origin);
   }
   for (const [index, origin] of allowed.entries())
-    if (!told.has(origin)) findings.push(toWarning(`${PLAIN_HTTP_KEY}[${index}]`, origin));
+    if (!reported.has(origin)) findings.push(toWarning(`${PLAIN_HTTP_KEY}[${index}]`, origin));
   return findings;
 }
 

@@ -15,7 +15,7 @@ interface RuleContext {
   readonly isGiven: (block: string) => boolean;
 }
 
-/** One contradiction, told at the key to correct. */
+/** One contradiction, reported at the key to correct. */
 export interface Finding {
   readonly key: string;
   readonly found: string;

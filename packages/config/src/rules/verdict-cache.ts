@@ -12,7 +12,7 @@ const KEY = 'doors.me.verdictCache';
 /** nginx counts whole seconds from the one it is in: what it keeps for one lasts for up to two. */
 const LEAST_MS = 2_000;
 
-/** Verdicts are kept for long enough to be counted in seconds, and whoever wants that is told its price. */
+/** The time is long enough for nginx, which counts whole seconds; any time gives a warning that names the price. */
 export const VERDICT_CACHE_RULE: Rule = {
   keys: [KEY],
   check: ({ config }) => {

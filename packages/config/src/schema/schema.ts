@@ -7,10 +7,10 @@
 import type { Config } from '../config.ts';
 import { AUTH_SCHEMA } from './auth.ts';
 import { CLIENTS_SCHEMA } from './clients.ts';
-import { OWN_SCHEMA } from './own.ts';
+import { SALLYPORT_SCHEMA } from './sallyport-keys.ts';
 import type { SchemaOf, Setting } from './setting.ts';
 
-const SCHEMA: SchemaOf<Config> = { ...OWN_SCHEMA, auth: AUTH_SCHEMA, ...CLIENTS_SCHEMA };
+const SCHEMA: SchemaOf<Config> = { ...SALLYPORT_SCHEMA, auth: AUTH_SCHEMA, ...CLIENTS_SCHEMA };
 
 /** A setting together with its place. */
 export interface PlacedSetting {
@@ -23,7 +23,7 @@ export interface PlacedSetting {
 /** The command that asks for the configuration. */
 export type Consumer = 'serve';
 
-/** Blocks of the file that a command does not read: they are checked, and told as not used. */
+/** Blocks of the file that a command does not read: they are checked, and reported as not used. */
 export const FOREIGN_BLOCKS: Readonly<Record<Consumer, readonly string[]>> = {
   serve: [
     'union.auth',

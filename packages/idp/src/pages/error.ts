@@ -7,7 +7,7 @@
 import { html } from '@sallyport/protocol';
 import { renderPage } from './page.ts';
 
-/** What the error page tells. */
+/** Content of the error page. */
 export interface ErrorPage {
   readonly title: string;
   /** What the person can do. */

@@ -11,7 +11,7 @@ import { STYLE } from './style.ts';
 export interface PageContent {
   /** Said in the tab and as the heading. */
   readonly title: string;
-  /** A problem to tell before anything else; announced by screen readers. */
+  /** A problem, shown before the content; announced by screen readers. */
   readonly alert?: string | undefined;
   readonly content: Html;
 }

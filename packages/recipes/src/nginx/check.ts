@@ -14,10 +14,10 @@ export const CHECK = '/_sallyport/check';
 const ASK = '/_sallyport/ask';
 
 /**
- * What the check is told beside a request's own headers. It has the public origin from its configuration;
- * Host is for whatever stands between.
+ * Headers of the check that are not the client's. The check has the public origin from its configuration; Host is
+ * for a proxy between.
  */
-const TOLD: Readonly<Record<string, string>> = {
+const ADDED_HEADERS: Readonly<Record<string, string>> = {
   host: OWN_HEADERS['host'] ?? '',
   'x-forwarded-for': OWN_HEADERS['x-forwarded-for'] ?? '',
   'x-request-id': OWN_HEADERS['x-request-id'] ?? '',
@@ -93,7 +93,7 @@ function renderAsked(path: string): string {
     connection: '',
     'content-length': '',
     upgrade: '$sallyport_upgrade',
-    ...TOLD,
+    ...ADDED_HEADERS,
   });
   return location(path, `${ASKED}proxy_cache off;\n${headers}`);
 }
@@ -108,7 +108,7 @@ function renderKept(): string {
     traceparent: '$http_traceparent',
     tracestate: '$http_tracestate',
     [VERDICT_KEY_HEADER]: REMEMBERED,
-    ...TOLD,
+    ...ADDED_HEADERS,
   });
   const elsewhere = `if (${REMEMBERED} = "") {\n    rewrite ^ ${ASK} last;\n}\n`;
   return location(

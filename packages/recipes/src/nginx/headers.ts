@@ -1,5 +1,5 @@
 /**
- * Header directives: what a backend is told, and what it is spared.
+ * Header directives: which headers a backend gets, and which are removed.
  *
  * @module
  */

@@ -74,7 +74,7 @@ const REFUSALS: readonly Refusal[] = [
   },
 ];
 
-/** A gRPC call to what no group names; whoever asks is admitted by then. */
+/** A gRPC call that no route group names, once it is admitted. */
 const NOT_SERVED: Refusal = {
   status: 404,
   reason: 'route_not_served',

@@ -12,7 +12,7 @@ export const VERDICT_FOLDER = '/run/sallyport-verdicts';
 /** Our session cookie as the check is asked about it: name and value, or empty when it has to be asked about the whole request. */
 export const REMEMBERED = '$sallyport_remembered';
 
-/** What verdicts are kept under. Everything else a verdict could depend on, the check is not told. */
+/** The cache key of a verdict. The check gets nothing else that a verdict could depend on. */
 const VERDICT_KEY: string = `"$sallyport_public_scheme://$sallyport_public_host ${REMEMBERED}"`;
 
 const ZONE = 'sallyport_verdicts';

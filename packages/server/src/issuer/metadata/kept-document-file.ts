@@ -52,7 +52,7 @@ const VERSION = 1;
 const TERMS: FileTerms = {
   maxBytes: 1_048_576,
   mayBeLink: false,
-  owner: 'anybody',
+  owner: 'any_user',
   closedTo: 'writing',
 };
 

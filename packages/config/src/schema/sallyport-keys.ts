@@ -34,7 +34,7 @@ const SHORTEST = '1m';
 const LONGEST = '365d';
 
 /** Schema of Sallyport's own keys, and of `server`. */
-export const OWN_SCHEMA: SchemaOf<
+export const SALLYPORT_SCHEMA: SchemaOf<
   Omit<Config, 'admin' | 'auth' | 'executions' | 'secrets' | 'union' | 'unionAuth'>
 > = {
   publicUrl: {
