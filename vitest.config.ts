@@ -69,6 +69,7 @@ const config: ViteUserConfig = defineConfig({
           sequence: { groupOrder: 3 },
           include: ['interop/**/*.test.ts'],
           exclude: UNDER_LOAD,
+          isolate: false,
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },

@@ -1,7 +1,7 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Plane, startPlane } from '../../conformance/wire/platform.ts';
-import { CHROMIUM, launchChromium } from './chromium.ts';
+import { CHROMIUM, openChromium, type SharedChromium } from './chromium.ts';
 import { startForeignSite } from './foreign-site.ts';
 import { auditPage } from './page-audit.ts';
 import { signIn, typeCredentials, Visitor } from './visitor.ts';
@@ -11,18 +11,18 @@ const LAPTOP =
 
 describe.skipIf(CHROMIUM.isLeftOut)('Chromium: the account page', () => {
   let plane: Plane;
-  let browser: Browser;
+  let chromium: SharedChromium;
   let visitor: Visitor;
   let laptop: Visitor;
   beforeAll(async () => {
-    browser = await launchChromium();
+    chromium = await openChromium();
   });
-  afterAll(() => browser.close());
+  afterAll(() => chromium.leave());
   // Each test its own: the list is of all sessions there are.
   beforeEach(async () => {
     plane = await startPlane();
-    visitor = await Visitor.arrive(browser);
-    laptop = await Visitor.arrive(browser, { userAgent: LAPTOP });
+    visitor = await Visitor.arrive(chromium.browser);
+    laptop = await Visitor.arrive(chromium.browser, { userAgent: LAPTOP });
   });
   afterEach(async () => {
     await visitor.leave();

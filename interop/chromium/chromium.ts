@@ -12,9 +12,31 @@ import { findPart, type Part, requirePart } from '../parts.ts';
 /** The browser, where it is installed. */
 export const CHROMIUM: Part = findPart('chromium');
 
-/** Starts the browser. */
-export async function launchChromium(): Promise<Browser> {
-  return chromium.launch(launchOptions());
+let running: Promise<Browser> | undefined;
+
+/** The browser of a file's tests, who have contexts of their own. */
+export interface SharedChromium {
+  readonly browser: Browser;
+  /** Closes all contexts that are open; the browser stays for the next file. */
+  leave(): Promise<void>;
+}
+
+/** Starts the browser with the first file of a worker, and ends it with the worker. */
+export async function openChromium(): Promise<SharedChromium> {
+  running ??= launchForWorker();
+  const browser = await running;
+  return {
+    browser,
+    async leave() {
+      await Promise.all(browser.contexts().map((context) => context.close()));
+    },
+  };
+}
+
+/** A worker is ended by SIGTERM; only an exit ends the browser and removes its profile. */
+async function launchForWorker(): Promise<Browser> {
+  process.once('SIGTERM', () => process.exit(0));
+  return chromium.launch({ ...launchOptions(), handleSIGTERM: false });
 }
 
 /**

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Home, makeHome, type UnderWay } from '../../conformance/cli/command.ts';
 import { type Plane, startPlane } from '../../conformance/wire/platform.ts';
 import { holdRedirectPort, REDIRECT_PORT } from '../../conformance/wire/redirect-port.ts';
-import { CHROMIUM, launchChromium } from './chromium.ts';
+import { CHROMIUM, openChromium, type SharedChromium } from './chromium.ts';
 import { auditPage } from './page-audit.ts';
 import { Visitor } from './visitor.ts';
 
@@ -32,24 +32,24 @@ const LOOK = `(() => {
 
 describe.skipIf(CHROMIUM.isLeftOut)('Chromium: sallyport login', () => {
   let giveBack: () => Promise<void>;
-  let browser: Browser;
+  let chromium: SharedChromium;
   let plane: Plane;
   let home: Home;
   let visitor: Visitor;
   let page: Page;
   beforeAll(async () => {
     giveBack = await holdRedirectPort();
-    browser = await launchChromium();
+    chromium = await openChromium();
     plane = await startPlane();
   }, 300_000);
   afterAll(async () => {
     await plane.stop();
-    await browser.close();
+    await chromium.leave();
     await giveBack();
   });
   beforeEach(async () => {
     home = makeHome();
-    visitor = await Visitor.arrive(browser);
+    visitor = await Visitor.arrive(chromium.browser);
     page = await visitor.newTab();
   });
   afterEach(async () => {

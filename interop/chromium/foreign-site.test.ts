@@ -1,7 +1,7 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Plane, startPlane } from '../../conformance/wire/platform.ts';
-import { CHROMIUM, launchChromium } from './chromium.ts';
+import { CHROMIUM, openChromium, type SharedChromium } from './chromium.ts';
 import { type ForeignSite, startForeignSite } from './foreign-site.ts';
 import { signIn, Visitor } from './visitor.ts';
 
@@ -44,20 +44,20 @@ describe.skipIf(CHROMIUM.isLeftOut).each([
   ['another origin of the same site, where SameSite does not help', 'localhost'],
 ] as const)('Chromium: the page of %s', (_name, host) => {
   let plane: Plane;
-  let browser: Browser;
+  let chromium: SharedChromium;
   let foreign: ForeignSite;
   let visitor: Visitor;
   /** The tab in which the person looks at the foreign page. */
   let page: Page;
   beforeAll(async () => {
-    browser = await launchChromium();
+    chromium = await openChromium();
     [plane, foreign] = await Promise.all([startPlane(), startForeignSite(host)]);
-    visitor = await Visitor.arrive(browser);
+    visitor = await Visitor.arrive(chromium.browser);
     await signIn(visitor, plane);
     page = await visitor.context.newPage();
   });
   afterAll(async () => {
-    await browser.close();
+    await chromium.leave();
     await Promise.all([plane.stop(), foreign.close()]);
   });
 

@@ -1,7 +1,7 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Plane, startPlane } from '../../conformance/wire/platform.ts';
-import { CHROMIUM, launchChromium } from './chromium.ts';
+import { CHROMIUM, openChromium, type SharedChromium } from './chromium.ts';
 import { type ForeignSite, startForeignSite } from './foreign-site.ts';
 import { signIn, typeCredentials, Visitor, waitForConsole } from './visitor.ts';
 
@@ -11,20 +11,20 @@ const ASKS_AGAIN_MS = 31_000;
 
 describe.skipIf(CHROMIUM.isLeftOut)('Chromium: signing in again in a pop-up', () => {
   let plane: Plane;
-  let browser: Browser;
+  let chromium: SharedChromium;
   let visitor: Visitor;
   let elsewhere: Visitor;
   beforeAll(async () => {
-    browser = await launchChromium();
+    chromium = await openChromium();
     plane = await startPlane();
   });
   afterAll(async () => {
-    await browser.close();
+    await chromium.leave();
     await plane.stop();
   });
   beforeEach(async () => {
-    visitor = await Visitor.arrive(browser);
-    elsewhere = await Visitor.arrive(browser);
+    visitor = await Visitor.arrive(chromium.browser);
+    elsewhere = await Visitor.arrive(chromium.browser);
   });
   afterEach(async () => {
     await visitor.leave();
@@ -158,7 +158,7 @@ describe.skipIf(CHROMIUM.isLeftOut)('Chromium: signing in again in a pop-up', ()
   });
 
   it('says in a browser without scripts that the window can be closed', async () => {
-    const plain = await Visitor.arrive(browser, { javaScriptEnabled: false });
+    const plain = await Visitor.arrive(chromium.browser, { javaScriptEnabled: false });
     const page = await plain.open(`${plane.url}/login?mode=popup`);
     await typeCredentials(page, plane);
     await page.getByText('You are signed in. You can close this window.').waitFor();
@@ -183,19 +183,19 @@ describe.skipIf(CHROMIUM.isLeftOut).each([
   ['another origin of the same site', 'localhost'],
 ] as const)('Chromium: a pop-up of ours that a page of %s has opened', (_name, host) => {
   let plane: Plane;
-  let browser: Browser;
+  let chromium: SharedChromium;
   let foreign: ForeignSite;
   let visitor: Visitor;
   beforeAll(async () => {
-    browser = await launchChromium();
+    chromium = await openChromium();
     [plane, foreign] = await Promise.all([startPlane(), startForeignSite(host)]);
   });
   afterAll(async () => {
-    await browser.close();
+    await chromium.leave();
     await Promise.all([plane.stop(), foreign.close()]);
   });
   beforeEach(async () => {
-    visitor = await Visitor.arrive(browser);
+    visitor = await Visitor.arrive(chromium.browser);
   });
   afterEach(async () => {
     await visitor.leave();

@@ -1,8 +1,8 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Plane, startPlane } from '../../conformance/wire/platform.ts';
 import { temporaryFolder } from '../../conformance/wire/process.ts';
-import { CHROMIUM, launchChromium, launchWithoutCookiesOf } from './chromium.ts';
+import { CHROMIUM, launchWithoutCookiesOf, openChromium, type SharedChromium } from './chromium.ts';
 import { signIn, typeCredentials, Visitor, waitForConsole } from './visitor.ts';
 
 /** With whatever a browser leaves as it is, so that it is the product that would change it. */
@@ -11,18 +11,18 @@ const DEEP_LINK =
 
 describe.skipIf(CHROMIUM.isLeftOut)('Chromium: signing in', () => {
   let plane: Plane;
-  let browser: Browser;
+  let chromium: SharedChromium;
   let visitor: Visitor;
   beforeAll(async () => {
-    browser = await launchChromium();
+    chromium = await openChromium();
     plane = await startPlane();
   });
   afterAll(async () => {
-    await browser.close();
+    await chromium.leave();
     await plane.stop();
   });
   beforeEach(async () => {
-    visitor = await Visitor.arrive(browser);
+    visitor = await Visitor.arrive(chromium.browser);
   });
   afterEach(async () => {
     await visitor.leave();
@@ -62,7 +62,7 @@ describe.skipIf(CHROMIUM.isLeftOut)('Chromium: signing in', () => {
     expect(page.url()).toBe(plane.url + DEEP_LINK);
     const other = await visitor.open(`${plane.url}/console/other`);
     expect(other.url()).toBe(`${plane.url}/console/other`);
-    const stranger = await Visitor.arrive(browser);
+    const stranger = await Visitor.arrive(chromium.browser);
     const theirs = await stranger.open(`${plane.url}/console/other`);
     expect(new URL(theirs.url()).origin).toBe(plane.issuer);
     await stranger.leave();

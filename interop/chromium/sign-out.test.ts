@@ -1,23 +1,23 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Plane, startPlane } from '../../conformance/wire/platform.ts';
-import { CHROMIUM, launchChromium } from './chromium.ts';
+import { CHROMIUM, openChromium, type SharedChromium } from './chromium.ts';
 import { signIn, typeCredentials, Visitor, waitForConsole } from './visitor.ts';
 
 describe.skipIf(CHROMIUM.isLeftOut)('Chromium: signing out', () => {
   let plane: Plane;
-  let browser: Browser;
+  let chromium: SharedChromium;
   let visitor: Visitor;
   beforeAll(async () => {
-    browser = await launchChromium();
+    chromium = await openChromium();
     plane = await startPlane();
   });
   afterAll(async () => {
-    await browser.close();
+    await chromium.leave();
     await plane.stop();
   });
   beforeEach(async () => {
-    visitor = await Visitor.arrive(browser);
+    visitor = await Visitor.arrive(chromium.browser);
   });
   afterEach(async () => {
     await visitor.leave();

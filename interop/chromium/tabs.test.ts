@@ -1,7 +1,7 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Plane, startPlane } from '../../conformance/wire/platform.ts';
-import { CHROMIUM, launchChromium } from './chromium.ts';
+import { CHROMIUM, openChromium, type SharedChromium } from './chromium.ts';
 import { signIn, typeCredentials, Visitor } from './visitor.ts';
 
 const TABS = 20;
@@ -9,16 +9,16 @@ const ATTEMPT_COOKIE = /^core_login_[0-3]$/;
 
 describe.skipIf(CHROMIUM.isLeftOut)('Chromium: many tabs', () => {
   let plane: Plane;
-  let browser: Browser;
+  let chromium: SharedChromium;
   let visitor: Visitor;
   beforeAll(async () => {
-    browser = await launchChromium();
+    chromium = await openChromium();
   });
-  afterAll(() => browser.close());
+  afterAll(() => chromium.leave());
   // Each test its own: together they would sign in faster than one person may.
   beforeEach(async () => {
     plane = await startPlane();
-    visitor = await Visitor.arrive(browser);
+    visitor = await Visitor.arrive(chromium.browser);
   });
   afterEach(async () => {
     await visitor.leave();
