@@ -1,13 +1,19 @@
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { exchange } from '../wire/exchange.ts';
+import { type MovedClock, startMovedClock } from '../wire/moved-clock.ts';
 import { isTaken } from '../wire/ports.ts';
 import { type Home, makeHome } from './command.ts';
 import { type FakePlatform, startFakePlatform } from './fake-platform.ts';
 import { hasTerminal, renderScreen, startOnTerminal } from './screen.ts';
 import { browserCommand, readRecord } from './scripted-browser.ts';
 
+let clock: MovedClock;
+beforeAll(async () => {
+  clock = await startMovedClock({ movesTimers: true });
+});
+afterAll(() => clock.close());
 let home: Home;
 let platform: FakePlatform;
 beforeEach(async () => {
@@ -94,9 +100,11 @@ describe.skipIf(!hasTerminal())("On a terminal (needs util-linux's script)", () 
   });
 
   it('after 20 seconds without a callback it offers a device code', async () => {
-    const terminal = startOnTerminal(home, login(...ABSENT));
+    const terminal = startOnTerminal(home, login(...ABSENT), clock.environment);
     await terminal.shows('waiting for the browser');
+    await clock.advance(10_000);
     expect(renderScreen(terminal.raw())).not.toContain('Press d');
+    await clock.advance(10_000);
     await terminal.shows('No browser? Press d for a device code.');
     terminal.type('d');
     expect((await terminal.ended).code).toBe(0);

@@ -5,10 +5,11 @@
  */
 
 import { connect } from 'node:net';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startRenewingDeployment } from '../sessions/renewing-deployment.ts';
 import { Browser } from '../wire/browser.ts';
 import { exchange, type Received } from '../wire/exchange.ts';
+import { type MovedClock, startMovedClock } from '../wire/moved-clock.ts';
 import { type Service, startService } from '../wire/platform.ts';
 import { SESSION_COOKIE } from '../wire/sign-in.ts';
 import {
@@ -32,15 +33,25 @@ const childrenOf = (spans: readonly ReceivedSpan[], parent: ReceivedSpan | undef
   spans.filter((span) => span.parentSpanId === parent?.spanId);
 
 describe('A traced request', () => {
+  let clock: MovedClock;
   let collector: TraceCollector;
   let service: Service;
-  beforeEach(async () => {
-    collector = await startTraceCollector();
-    service = await startTraced(collector);
+  beforeAll(async () => {
+    clock = await startMovedClock({ movesTimers: true });
+    collector = await startTraceCollector(clock);
+    service = await startTraced(collector, 'sample: 1', {}, { clock });
+    service.idp.now = clock.now;
   });
-  afterEach(async () => {
+  afterAll(async () => {
     await service.stop();
     await collector.close();
+    await clock.close();
+  });
+  // What went before has arrived once this has: spans come in the order in which they end.
+  beforeEach(async () => {
+    await exchange(`${service.url}/readyz`);
+    await collector.wait('GET /readyz');
+    collector.forget();
   });
 
   it('continues the trace of the ingress, under ids of its own, tracestate and all', async () => {
@@ -112,7 +123,10 @@ describe('A traced request', () => {
     await service.signIn(new Browser());
     const [callback] = await collector.wait('GET /callback');
     await expect
-      .poll(() => logOf(service.running).find(({ event }) => event === 'session_begun'), PATIENCE)
+      .poll(
+        () => logOf(service.running).findLast(({ event }) => event === 'session_begun'),
+        PATIENCE,
+      )
       .toMatchObject({ trace_id: callback?.traceId });
   });
 
@@ -132,6 +146,7 @@ describe('A traced request', () => {
     const answer = service.idp.authorize(login.location ?? '');
     await service.idp.goDown();
     const back = await browser.step(`${service.url}/callback?${answer.toString()}`);
+    await service.idp.comeUp();
     expect(back.status).toBe(503);
     const [callback] = await collector.wait('GET /callback');
     const [token] = await collector.wait('idp token');

@@ -6,30 +6,36 @@
 
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { scrape } from '../observe/scrape.ts';
 import { startAttackerIdp } from '../wire/attacker-idp.ts';
 import { exchange } from '../wire/exchange.ts';
 import { callGrpc } from '../wire/grpc.ts';
+import { showMetadata } from '../wire/metadata-asked.ts';
+import { type MovedClock, startMovedClock } from '../wire/moved-clock.ts';
 import { type Service, startService, WEB_CLIENT_ID } from '../wire/platform.ts';
 import { freePort } from '../wire/ports.ts';
 import { temporaryFolder } from '../wire/process.ts';
 import { logOf, PATIENCE } from '../wire/workers.ts';
 
 const HEALTH_CHECK = '/grpc.health.v1.Health/Check';
+/** Longer than between two looks at the key ring's file. */
+const LOOK_MS = 2_000;
 /** Of `grpc.health.v1.HealthCheckResponse`. */
 const [SERVING, NOT_SERVING] = ['0801', '0802'];
 
-describe('Readiness', () => {
-  let service: Service;
-  afterEach(() => service.stop());
+let service: Service;
 
-  const readyz = async (headers: Readonly<Record<string, string>> = {}) => {
-    const { status, body } = await exchange(`${service.url}/readyz`, { headers });
-    return { status, body: JSON.parse(body) as unknown };
-  };
-  const health = async () =>
-    (await callGrpc(service.url + HEALTH_CHECK)).messages[0]?.toString('hex');
+async function readyz(headers: Readonly<Record<string, string>> = {}) {
+  const { status, body } = await exchange(`${service.url}/readyz`, { headers });
+  return { status, body: JSON.parse(body) as unknown };
+}
+async function health(): Promise<string | undefined> {
+  return (await callGrpc(service.url + HEALTH_CHECK)).messages[0]?.toString('hex');
+}
+
+describe('Readiness', () => {
+  afterEach(() => service.stop());
 
   it('names the identity provider while that is unknown, over HTTP and gRPC, and says ready once it is known', async () => {
     service = await startService({ OIDC_BASE_URL: 'http://127.0.0.1:9' });
@@ -43,22 +49,6 @@ describe('Readiness', () => {
     await expect.poll(() => readyz(), PATIENCE).toEqual({ status: 200, body: { status: 'ready' } });
     expect(await health()).toBe(SERVING);
   });
-
-  it.each(['authorization_endpoint', 'token_endpoint', 'jwks_uri'])(
-    'names the identity provider while its metadata has no %s: nobody could sign in',
-    async (name) => {
-      const idp = await startAttackerIdp(WEB_CLIENT_ID);
-      idp.metadata = { [name]: undefined };
-      service = await startService({}, [], {}, idp);
-      const said = () => logOf(service.running).map(({ failure }) => String(failure));
-      await expect.poll(said, PATIENCE).toContainEqual(expect.stringContaining(`names no ${name}`));
-      expect(await readyz()).toMatchObject({
-        status: 503,
-        body: { waiting_for: ['identity_provider'] },
-      });
-      expect((await exchange(`${service.url}/login`)).status).toBe(503);
-    },
-  );
 
   it('names the session store while that has never answered, over HTTP and gRPC', async () => {
     const folder = temporaryFolder();
@@ -89,22 +79,83 @@ describe('Readiness', () => {
     folder.remove();
   });
 
-  it.each(['', '{', '{"keys": []}', 'null'])(
-    'names a key ring that was never read, of which the file holds %j, and is ready once it can be read',
-    async (text) => {
-      const folder = temporaryFolder();
-      const ring = join(folder.path, 'key-ring.json');
-      writeFileSync(ring, text, { mode: 0o600 });
-      service = await startService({ SALLYPORT_STATE_DIRECTORY: folder.path });
-      await expect
-        .poll(() => readyz(), PATIENCE)
-        .toEqual({ status: 503, body: { status: 'not_ready', waiting_for: ['key_ring'] } });
-      expect(await health()).toBe(NOT_SERVING);
-      rmSync(ring);
-      await expect.poll(async () => (await readyz()).status, PATIENCE).toBe(200);
-      folder.remove();
+  it('has nothing to do with /healthz: that says whether the process answers', async () => {
+    service = await startService({ OIDC_BASE_URL: 'http://127.0.0.1:9' });
+    const { status, body } = await exchange(`${service.url}/healthz`);
+    expect([status, JSON.parse(body)]).toEqual([200, { status: 'ok' }]);
+  });
+});
+
+describe('Readiness without metadata with which anybody could sign in', () => {
+  let clock: MovedClock;
+  beforeAll(async () => {
+    clock = await startMovedClock({ movesTimers: true });
+    const idp = await startAttackerIdp(WEB_CLIENT_ID);
+    idp.metadata = { issuer: undefined };
+    service = await startService({}, [], { clock }, idp);
+  });
+  afterAll(async () => {
+    await service.stop();
+    await clock.close();
+  });
+
+  it.each(['authorization_endpoint', 'token_endpoint', 'jwks_uri'])(
+    'names the identity provider while its metadata has no %s: nobody could sign in',
+    async (name) => {
+      await showMetadata(clock, service.idp, { [name]: undefined });
+      const said = () => logOf(service.running).map(({ failure }) => String(failure));
+      await expect.poll(said, PATIENCE).toContainEqual(expect.stringContaining(`names no ${name}`));
+      expect(await readyz()).toMatchObject({
+        status: 503,
+        body: { waiting_for: ['identity_provider'] },
+      });
+      expect((await exchange(`${service.url}/login`)).status).toBe(503);
     },
   );
+});
+
+describe('Readiness without a key ring', () => {
+  const folder = temporaryFolder();
+  const ring = join(folder.path, 'key-ring.json');
+  let clock: MovedClock;
+  beforeAll(async () => {
+    clock = await startMovedClock({ movesTimers: true });
+    writeFileSync(ring, 'never read', { mode: 0o600 });
+    service = await startService({ SALLYPORT_STATE_DIRECTORY: folder.path }, [], { clock });
+  });
+  afterAll(async () => {
+    await service.stop();
+    await clock.close();
+    folder.remove();
+  });
+  /** After the file was looked at again. */
+  const later = async () => {
+    await clock.advance(LOOK_MS);
+    return readyz();
+  };
+
+  it.each(['', '{', '{"keys": []}', 'null'])(
+    'names a key ring that was never read, of which the file holds %j',
+    async (text) => {
+      writeFileSync(ring, text);
+      const waiting = { status: 503, body: { status: 'not_ready', waiting_for: ['key_ring'] } };
+      await expect.poll(later, PATIENCE).toEqual(waiting);
+      for (let looks = 0; looks < 3; looks += 1) expect(await later()).toEqual(waiting);
+      expect(await health()).toBe(NOT_SERVING);
+    },
+  );
+
+  it('is given once the ring can be read', async () => {
+    rmSync(ring);
+    await expect.poll(later, PATIENCE).toEqual({ status: 200, body: { status: 'ready' } });
+  });
+});
+
+describe('Readiness of a service that is ready', () => {
+  beforeAll(async () => {
+    service = await startService();
+  });
+  afterAll(() => service.stop());
 
   it.each([
     {},
@@ -113,7 +164,6 @@ describe('Readiness', () => {
     { 'user-agent': 'ELB-HealthChecker/2.0' },
     { 'user-agent': 'Mozilla/5.0', accept: 'text/html', 'sec-fetch-mode': 'navigate' },
   ])('is answered alike whoever asks, and so is every other path: %j', async (headers) => {
-    service = await startService();
     await expect
       .poll(() => readyz(headers), PATIENCE)
       .toEqual({
@@ -125,11 +175,5 @@ describe('Readiness', () => {
       statuses.push((await exchange(service.url + path, { headers })).status);
     // A health checker by name gets no further than anybody else.
     expect(statuses).toEqual([200, 401]);
-  });
-
-  it('has nothing to do with /healthz: that says whether the process answers', async () => {
-    service = await startService({ OIDC_BASE_URL: 'http://127.0.0.1:9' });
-    const { status, body } = await exchange(`${service.url}/healthz`);
-    expect([status, JSON.parse(body)]).toEqual([200, { status: 'ok' }]);
   });
 });

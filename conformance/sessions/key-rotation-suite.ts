@@ -8,8 +8,8 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type CommandHost, createCommandHost } from '../cli/command-host.ts';
 import { Browser } from '../wire/browser.ts';
-import { run } from '../wire/process.ts';
 import type { DeploymentUnderTest } from './deployment.ts';
 import { type RenewingDeployment, startRenewingDeployment } from './renewing-deployment.ts';
 import { type Watch, watchSession } from './watch.ts';
@@ -36,18 +36,23 @@ export function testKeyRotation(
 ): void {
   describe(`The key ring rotated ${rotations} times under load (${under.name})`, () => {
     let deployment: RenewingDeployment;
+    let host: CommandHost;
     let cookies: readonly string[];
     const ringFile = () => join(deployment.state, 'key-ring.json');
     const readRing = () => JSON.parse(readFileSync(ringFile(), 'utf8')) as Ring;
 
     beforeAll(async () => {
       deployment = await startRenewingDeployment(under);
+      host = createCommandHost(deployment.clock);
       const signIns = Array.from({ length: SESSIONS }, () => new Browser());
       cookies = await Promise.all(
         signIns.map((browser, at) => deployment.signIn(browser, at % 2 === 0 ? 'ada' : 'grace')),
       );
     });
-    afterAll(() => deployment.stop());
+    afterAll(() => {
+      host.stop();
+      return deployment.stop();
+    });
 
     it('0 refusals, 0 undecided; every session is renewed on the way and sealed anew', async () => {
       const { host } = new URL(deployment.publicUrl);
@@ -96,12 +101,10 @@ export function testKeyRotation(
 
     /** Runs the command as an operator does; returns the new key's id. */
     async function rotate(): Promise<string> {
-      const { idp, clock, state } = deployment;
-      const { code, stdout } = await run(['rotate-keys', '--json'], {
-        ...idp.environment,
-        ...clock.environment,
-        SALLYPORT_STATE_DIRECTORY: state,
-      });
+      const { idp, state } = deployment;
+      const { HOME = '' } = process.env;
+      const environment = { ...idp.environment, HOME, SALLYPORT_STATE_DIRECTORY: state };
+      const { code, stdout } = await host.run(['rotate-keys', '--json'], environment, state);
       expect(code).toBe(0);
       return (JSON.parse(stdout) as { readonly kid: string }).kid;
     }

@@ -7,8 +7,12 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'vitest';
+import type { MovedClock } from './moved-clock.ts';
 import { type Service, startService } from './platform.ts';
+import type { Surroundings } from './process.ts';
 import { PATIENCE } from './workers.ts';
+
+const MESSAGE_EVERY_MS = 1_000;
 
 /** A span as it arrived. */
 export interface ReceivedSpan {
@@ -38,6 +42,8 @@ export interface TraceCollector {
   readonly messages: readonly { readonly headers: IncomingHttpHeaders; readonly body: string }[];
   /** What happens to a message: it is taken, refused with a status, or never answered. */
   behave(as: 'take' | 'never' | number): void;
+  /** Drops what has come so far. */
+  forget(): void;
   /** Resolves when as many spans of a name have come; returns them. */
   wait(name: string, count?: number): Promise<readonly ReceivedSpan[]>;
   close(): Promise<void>;
@@ -69,8 +75,12 @@ interface WireMessage {
   }[];
 }
 
-/** Starts it on a free port. */
-export async function startTraceCollector(): Promise<TraceCollector> {
+/**
+ * Starts it on a free port.
+ *
+ * @param clock - Moved while spans are waited for, by as much as lies between two messages.
+ */
+export async function startTraceCollector(clock?: MovedClock): Promise<TraceCollector> {
   const spans: ReceivedSpan[] = [];
   const messages: { headers: IncomingHttpHeaders; body: string }[] = [];
   let behaviour: 'take' | 'never' | number = 'take';
@@ -101,8 +111,16 @@ export async function startTraceCollector(): Promise<TraceCollector> {
     behave(as) {
       behaviour = as;
     },
+    forget() {
+      spans.length = 0;
+      messages.length = 0;
+    },
     async wait(name, count = 1) {
-      await expect.poll(() => named(name).length, PATIENCE).toBeGreaterThanOrEqual(count);
+      const come = async () => {
+        await clock?.advance(MESSAGE_EVERY_MS);
+        return named(name).length;
+      };
+      await expect.poll(come, PATIENCE).toBeGreaterThanOrEqual(count);
       return named(name);
     },
     async close() {
@@ -124,9 +142,10 @@ export function startTraced(
   { endpoint }: Pick<TraceCollector, 'endpoint'>,
   settings = 'sample: 1',
   environment: Readonly<Record<string, string>> = {},
+  surroundings: Surroundings = {},
 ): Promise<Service> {
   const all = { SALLYPORT_TRACES_ENDPOINT: endpoint, ...environment };
-  return startService(all, [], {}, undefined, tracesFile(settings));
+  return startService(all, [], surroundings, undefined, tracesFile(settings));
 }
 
 function readMessage(body: string): readonly ReceivedSpan[] {
