@@ -180,7 +180,9 @@ describe('An IdP whose document is not to be believed', () => {
   it('because it never answers holds nobody up for longer than a few seconds', async () => {
     const { idp, url } = doubtful;
     idp.stalled.add('/.well-known/openid-configuration');
-    onTestFinished(() => void idp.stalled.clear());
+    onTestFinished(() => {
+      idp.stalled.clear();
+    });
     let isAnswered = false;
     const note = () => {
       isAnswered = true;
