@@ -1,5 +1,5 @@
 /**
- * Lines to a stream that somebody else reads, or does not.
+ * Bounded lines to a stream whose reader may be slow or absent.
  *
  * @module
  */
@@ -11,13 +11,13 @@ export interface LineDestination {
   write(line: string): void;
 }
 
-/** Bytes that wait in the stream while nobody reads it; what comes then is counted and left out. */
+/** Bytes that may wait in the stream without being read; further lines are counted and left out. */
 const WAITING_MAX = 4 * 1024 * 1024;
 
 /**
  * Bounds what waits in memory when a log is written faster than it is read.
  *
- * @param onLeftOut - Told how many lines were left out, before the first that has room again; may write one.
+ * @param onLeftOut - Called with the number of lines left out, before the first line that has room again; may write a line.
  */
 export function boundLines(
   stream: Pick<Writable, 'write' | 'writableLength'>,

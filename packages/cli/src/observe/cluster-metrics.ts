@@ -1,7 +1,7 @@
 /**
  * Metrics over the channel of node:cluster, at both ends.
  *
- * The messages are only about metrics; whoever else listens on the channel leaves them alone.
+ * The messages are only about metrics; other listeners on the channel ignore them.
  *
  * @module
  */
@@ -36,7 +36,7 @@ export function listClusterWorkers(): WorkersToAsk {
       ),
     ask(id) {
       const wanted: MetricsWanted = { kind: 'metrics_wanted' };
-      // One that has ended meanwhile is told by its end.
+      // A worker that has ended is handled by its exit event.
       cluster.workers?.[id]?.send(wanted, () => {});
     },
     onAnswer(listener) {
@@ -56,7 +56,7 @@ export function listClusterWorkers(): WorkersToAsk {
 /**
  * Answers the primary from now on.
  *
- * @param onFailure - Told why there is no answer; the primary then does without.
+ * @param onFailure - Called with the reason if there is no answer; the primary continues without it.
  */
 export function answerPrimary(
   read: () => Promise<readonly Metric[]>,
@@ -69,7 +69,7 @@ export function answerPrimary(
 
   async function say(): Promise<void> {
     const said: MetricsSaid = { kind: 'metrics', metrics: await read() };
-    // A primary that is gone has nobody to tell.
+    // If the primary has exited, drop the message.
     await new Promise<void>((resolve) => {
       if (process.send === undefined) resolve();
       else process.send(said, () => resolve());

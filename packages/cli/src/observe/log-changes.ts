@@ -1,5 +1,5 @@
 /**
- * Telling the log of something that fails and is tried again and again.
+ * Logs changes of an operation that fails and is retried: each new reason once, and the recovery.
  *
  * @module
  */
@@ -7,7 +7,7 @@
 import { describeFailure } from '@sallyport/server/observe';
 
 /**
- * Creates what is to be told of every attempt: says once for each reason that it failed, not for each
+ * Creates a function to call after every attempt: logs once for each reason that it failed, not for each
  * attempt, and once that it is well again. Says nothing of what was well from the start.
  *
  * @returns Takes what was in the way; nothing when nothing was.

@@ -38,7 +38,7 @@ const CONNECTIONS_MAX = 32;
 const COMMON_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 
 /**
- * Listens. Whoever can reach the port may read: bind it where only the scraper can.
+ * Listens. Every client that can connect may read: bind the port where only the scraper can connect.
  *
  * @param expose - Asked at most once at a time, however many scrape.
  *
@@ -70,7 +70,7 @@ export async function listenForScrapes(
   server.on('connection', (socket) => {
     heardOf(socket);
     socket.once('close', () => connections.delete(socket));
-    // Whoever keeps connections without a use for them must not lock the scraper out.
+    // Idle connections must not lock the scraper out.
     const [oldest] = connections;
     if (connections.size > CONNECTIONS_MAX) oldest?.destroy();
   });
@@ -120,7 +120,7 @@ function refuse(
   res.end();
 }
 
-/** A query is nobody's here; Prometheus sends one where it is configured with parameters. */
+/** The query is ignored; Prometheus sends one if it is configured with parameters. */
 function pathOf({ url = '' }: IncomingMessage): string {
   const end = url.indexOf('?');
   return end === -1 ? url : url.slice(0, end);

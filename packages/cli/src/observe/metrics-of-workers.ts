@@ -10,15 +10,15 @@
 import type { Schedule } from '@sallyport/server';
 import { loadPrometheus, type Metric } from '@sallyport/server/observe';
 
-/** Port: the workers, as somebody sees them who only wants to know what they count. */
+/** Port: the workers, as far as their metrics are concerned. */
 export interface WorkersToAsk {
   /** Ids of those that run; an id is never given again. */
   running(): readonly number[];
   /** Asks one; the answer comes to `onAnswer`, or never. */
   ask(id: number): void;
-  /** Also told of what a worker says unasked, as it ends. */
+  /** Also called for the last metrics that a worker sends as it ends. */
   onAnswer(listener: (id: number, metrics: readonly Metric[]) => void): void;
-  /** Told after the last answer of a worker that has ended. */
+  /** Called after the last answer of a worker that has ended. */
   onEnd(listener: (id: number) => void): void;
 }
 

@@ -149,7 +149,7 @@ async function expose(processes: readonly (readonly Metric[])[]): Promise<{
   return { contentType: PROMETHEUS_CONTENT_TYPE, text: await formatMetrics(processes) };
 }
 
-/** Watches the runtime from the first scrape on: until then nobody is interested, and starting is quick. */
+/** Measures the runtime from the first scrape on, so that it does not slow down the start. */
 function createRuntimeReader(name: string): () => Promise<readonly Metric[]> {
   let watched: Promise<{ read(): Promise<readonly Metric[]> }> | undefined;
   return async () => {

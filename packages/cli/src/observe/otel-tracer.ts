@@ -38,7 +38,7 @@ export interface OtelTracerParts {
   readonly sampling: TraceSampling;
 }
 
-/** Where a context keeps its span; so that nothing is made anew for whoever asks for the current one. */
+/** Key of a context's span, so that reading the current span allocates nothing. */
 const SPAN = createContextKey('sallyport span');
 const HEADER_GETTER = {
   get: (headers: IncomingHttpHeaders, name: string) => headers[name],

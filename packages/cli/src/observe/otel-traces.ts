@@ -30,7 +30,7 @@ export interface Traces {
 const EXPORT_MS = 5_000;
 /** A process that stops waits this long for the collector. */
 const CLOSE_MS = 3_000;
-/** Longer values would be somebody else's: `tracestate` aside, we choose them all. */
+/** All values but `tracestate` are ours, and shorter. */
 const VALUE_MAX_LENGTH = 256;
 
 /**

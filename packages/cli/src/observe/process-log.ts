@@ -11,7 +11,7 @@ export interface ProcessLog {
   readonly log: Log;
   /** The audit stream's file, to be asked what waits; absent where it has none. */
   readonly auditFile: { readonly waiting: number } | undefined;
-  /** Opens the audit stream's file anew, for whoever has rotated it; does nothing without one. */
+  /** Reopens the audit stream's file after a rotation; does nothing without one. */
   readonly reopen: () => void;
   /** Writes what waits. To be called last, when nothing is served any more. */
   close(): Promise<void>;

@@ -2,7 +2,7 @@ import type { ReadableSpan } from '@opentelemetry/sdk-trace';
 import { describe, expect, it } from 'vitest';
 import { type Collector, SpanQueue } from './span-queue.ts';
 
-const LIMITS = { spansMax: 10, batchMax: 4, gatherMs: 2_000, tellMs: 60_000 };
+const LIMITS = { spansMax: 10, batchMax: 4, gatherMs: 2_000, reportMs: 60_000 };
 const spans = (count: number) =>
   Array.from({ length: count }, (_, index) => ({ name: `span ${index}` }) as ReadableSpan);
 
@@ -88,7 +88,7 @@ describe('SpanQueue', () => {
     add(4 + LIMITS.spansMax + 5);
     expect(sizesOf(collector)).toEqual([4]);
     expect(told).toEqual([dropped(1, 'queue full')]);
-    elapse(LIMITS.tellMs);
+    elapse(LIMITS.reportMs);
     expect(told).toEqual([dropped(1, 'queue full'), dropped(4, 'queue full')]);
     for (let answers = 0; answers < 4; answers += 1) await collector.answer();
     expect(sizesOf(collector)).toEqual([4, 4, 4, 2]);
@@ -113,9 +113,9 @@ describe('SpanQueue', () => {
       await collector.answer(new Error('away'));
     }
     expect(told).toEqual([dropped(4, 'Error')]);
-    elapse(LIMITS.tellMs);
+    elapse(LIMITS.reportMs);
     expect(told).toEqual([dropped(4, 'Error'), dropped(16, 'Error')]);
-    elapse(LIMITS.tellMs);
+    elapse(LIMITS.reportMs);
     expect(told).toHaveLength(2);
   });
 

@@ -1,5 +1,5 @@
 /**
- * Spans on their way to the collector: a bounded number of them waits, and nobody waits for them.
+ * Queue of spans for the collector. Bounded; never blocks a request.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace';
 import type { Schedule } from '@sallyport/server';
 import { describeFailure, type Log } from '@sallyport/server/observe';
 
-/** Port: whoever takes the spans. */
+/** Port: sends spans to the collector. */
 export interface Collector {
   /** Resolves when it has them; rejects within a bound when it does not. */
   send(spans: ReadableSpan[]): Promise<void>;
@@ -29,12 +29,12 @@ export interface SpanQueueOptions {
 export interface SpanQueueLimits {
   /** Spans that may wait; one more is dropped. About 2 KiB each. */
   readonly spansMax: number;
-  /** Spans in one message: as many as are put into words without anybody noticing the pause. */
+  /** Spans in one message. Serializing 64 holds the event loop for 0.1 ms. */
   readonly batchMax: number;
   /** Milliseconds for which a span waits for others. */
   readonly gatherMs: number;
-  /** Dropped spans are told this often, in milliseconds. */
-  readonly tellMs: number;
+  /** Interval of the log line about dropped spans, in milliseconds. */
+  readonly reportMs: number;
 }
 
 /** What to look at when spans are dropped. */
@@ -43,14 +43,14 @@ const LIMITS: SpanQueueLimits = {
   spansMax: 2_048,
   batchMax: 64,
   gatherMs: 1_000,
-  tellMs: 60_000,
+  reportMs: 60_000,
 };
 
 /**
  * Takes ended spans and exports them, one message at a time.
  *
- * A collector that is away or slow costs spans, never a request: what cannot be sent is dropped, counted,
- * and told in the log at once and then once a minute. Nothing is sent twice.
+ * A collector that is away or slow costs spans, never a request: spans that cannot be sent are dropped and counted. The first drop
+ * is logged at once, then the count once a minute. No span is sent twice.
  */
 export class SpanQueue implements SpanProcessor {
   readonly #options: SpanQueueOptions;
@@ -58,7 +58,7 @@ export class SpanQueue implements SpanProcessor {
   #waiting: ReadableSpan[] = [];
   #sending: Promise<void> | undefined;
   #cancelGathering: (() => void) | undefined;
-  #cancelTelling: (() => void) | undefined;
+  #cancelReport: (() => void) | undefined;
   #dropped = 0;
   #failure = '';
   #isClosed = false;
@@ -94,10 +94,10 @@ export class SpanQueue implements SpanProcessor {
   async shutdown(): Promise<void> {
     this.#isClosed = true;
     await this.forceFlush();
-    this.#tell();
+    this.#report();
   }
 
-  /** Breaks off, drops what has not been sent, and says so. */
+  /** Aborts the message under way, drops waiting spans, and logs their number. */
   abandon(): void {
     this.#isClosed = true;
     this.#options.collector.close();
@@ -105,7 +105,7 @@ export class SpanQueue implements SpanProcessor {
     const waiting = this.#waiting.length;
     this.#waiting = [];
     if (waiting > 0) this.#drop(waiting, 'stopping');
-    this.#tell();
+    this.#report();
   }
 
   #send(): void {
@@ -141,16 +141,16 @@ export class SpanQueue implements SpanProcessor {
     this.#cancelGathering ??= schedule(this.#limits.gatherMs, () => this.#send());
   }
 
-  /** Tells the first at once, and what follows together. */
+  /** Logs the first drop at once, later ones together. */
   #drop(count: number, failure: string): void {
     this.#dropped += count;
     this.#failure = failure;
-    if (this.#cancelTelling === undefined) this.#tell();
+    if (this.#cancelReport === undefined) this.#report();
   }
 
-  #tell(): void {
-    this.#cancelTelling?.();
-    this.#cancelTelling = undefined;
+  #report(): void {
+    this.#cancelReport?.();
+    this.#cancelReport = undefined;
     if (this.#dropped === 0) return;
     const { log, schedule } = this.#options;
     log('warn', 'spans_dropped', {
@@ -159,6 +159,6 @@ export class SpanQueue implements SpanProcessor {
       key: ENDPOINT_KEY,
     });
     this.#dropped = 0;
-    if (!this.#isClosed) this.#cancelTelling = schedule(this.#limits.tellMs, () => this.#tell());
+    if (!this.#isClosed) this.#cancelReport = schedule(this.#limits.reportMs, () => this.#report());
   }
 }

@@ -21,7 +21,7 @@ export interface TraceSampling {
   /** Whether a request that came without a trace begins one. */
   begins(): boolean;
   /**
-   * Whether a request continues a trace that its caller records. Anybody can claim that, so it is granted so
+   * Whether a request continues a trace that its caller records. Any client can claim that, so it is granted so
    * often a second and no oftener.
    */
   continues(): boolean;

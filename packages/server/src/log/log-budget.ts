@@ -55,7 +55,7 @@ export class EventBudget<Event extends string> {
     return true;
   }
 
-  /** Tells what was left out so far, and stops the timer. */
+  /** Reports what was left out so far, and stops the timer. */
   close(): void {
     this.#cancel?.();
     this.#cancel = undefined;

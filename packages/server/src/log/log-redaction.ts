@@ -56,7 +56,7 @@ function redactValue(value: LogValue): LogValue {
   return shown.some((text, index) => text !== value[index]) ? shown : value;
 }
 
-/** More layers than anybody writes in good faith. */
+/** More layers of encoding than honest text has. */
 const ENCODED_MAX = 3;
 
 /**

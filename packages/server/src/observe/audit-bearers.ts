@@ -1,5 +1,5 @@
 /**
- * Tells the audit stream of every bearer token that a door refused.
+ * Writes an audit event for every bearer token that a door refused.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import type { ReadOrigin } from '../audit/audit-origin.ts';
 import type { VerdictObserver } from './verdict-observer.ts';
 
 /**
- * Creates the observer. What a token says of its holder is told only when the token was verified, and
+ * Creates the observer. Claims about its holder are written only if the token was verified, and
  * refused for what its holder may not do.
  */
 export function auditBearers(audit: Audit, originOf: ReadOrigin): VerdictObserver {

@@ -1,6 +1,6 @@
 /**
- * What a process says of itself: log, audit stream, metrics, traces. Loads nothing of what it tells of, and
- * so costs little in a process that only watches others.
+ * Log, audit stream, metrics and traces. Loads no other part of the server, so it costs little in a process that only supervises
+ * workers.
  *
  * @module
  */

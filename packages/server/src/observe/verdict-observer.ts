@@ -1,5 +1,5 @@
 /**
- * Port: whoever wants to know of every verdict, and at which door it was asked for.
+ * Port: observer of every verdict and of the door that asked for it.
  *
  * @module
  */
@@ -15,14 +15,14 @@ import type { Verdict } from '../verdict/verdict.ts';
 export type DoorName = string;
 
 /**
- * Told of a verdict before it is answered, in the path of every request: synchronous, quick, and does not
+ * Called with a verdict before it is answered, in the path of every request: synchronous, quick, and does not
  * throw.
  *
  * @param request - Untrusted.
  */
 export type VerdictObserver = (door: DoorName, verdict: Verdict, request: CheckRequest) => void;
 
-/** The check of one door, which tells the observer; decides exactly what the check decides. */
+/** The check of one door with an observer; decides exactly what the check decides. */
 export function observeCheck(check: Check, door: DoorName, observer: VerdictObserver): Check {
   return function observed(request) {
     const verdict = check(request);
@@ -37,7 +37,7 @@ export function observeCheck(check: Check, door: DoorName, observer: VerdictObse
   };
 }
 
-/** One observer made of several, each told in this order; those that are absent are left out. */
+/** Combines observers, called in this order; absent ones are left out. */
 export function combineObservers(
   ...observers: readonly (VerdictObserver | undefined)[]
 ): VerdictObserver {

@@ -56,7 +56,7 @@ export interface Tracer {
     work: (span: TraceSpan | undefined) => Promise<T>,
   ): Promise<T>;
   /**
-   * Does work that outlives whoever began it, in a trace of its own that is linked to the span under way;
+   * Does work that outlives the request that began it, in a trace of its own that is linked to the span under way;
    * without one just does it, and whatever it calls is not traced either.
    */
   apart<T>(

@@ -20,7 +20,7 @@ export interface VerdictLogOptions {
   readonly log: Log;
   /** The part of the admissions that is written: 0 none, 1 every one. */
   readonly sampleSuccesses: number;
-  /** At least 0, below 1. MUST NOT be foreseeable: whoever knows it can keep out of the sample. */
+  /** At least 0, below 1. MUST NOT be predictable: a client that knows it can avoid the sample. */
   readonly random: () => number;
   readonly schedule: Schedule;
 }
@@ -28,7 +28,7 @@ export interface VerdictLogOptions {
 /** The observer, and what ends it. */
 export interface VerdictLog {
   readonly observe: VerdictObserver;
-  /** Tells how many were left out that have not been told yet. */
+  /** Logs how many lines were left out since the last `events_suppressed`. */
   close(): void;
 }
 
@@ -49,7 +49,7 @@ const TRACEPARENT = /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}/;
  */
 export function createVerdictLog(options: VerdictLogOptions): VerdictLog {
   const { log, sampleSuccesses, schedule } = options;
-  // Asked before anything is read of the request: refusals come as fast as somebody can send them.
+  // Before the request is read: refusals arrive as fast as a client can send requests.
   const budget = new EventBudget({
     schedule,
     onSuppressed: (event, suppressed) =>
@@ -100,7 +100,7 @@ function describe(door: DoorName, verdict: Verdict, request: CheckRequest): LogF
   };
 }
 
-/** Without query, which may hold anything. The ingress tells `/me` the original one. */
+/** Without query, which may hold anything. The ingress sends the original one to `/me`. */
 function pathOf(door: DoorName, { target, headers }: CheckRequest): string | undefined {
   const original = door === 'me' ? headers['x-original-uri'] : target;
   if (typeof original !== 'string') return undefined;

@@ -1,7 +1,7 @@
 /**
  * Metric families whose series are all there from the start.
  *
- * What a family counts is told by slots, so that nothing of a request can become a label: a value that
+ * A family counts by slots, so that nothing of a request can become a label: a value that
  * is in no list of the code has no slot. Every series is shown from the first scrape, with 0, so that a
  * rate over it is right from the first event on.
  *

@@ -49,9 +49,9 @@ export interface IdpCallCounts {
   /**
    * A fetch that counts each request.
    *
-   * Timed until the head of the answer is there: what follows is bounded by whoever reads it.
+   * Timed until the head of the answer is there: the reader bounds the rest.
    *
-   * @param metadataUrls - Configured places of metadata, which nothing else tells apart from key sets.
+   * @param metadataUrls - Configured places of metadata, which cannot be distinguished from key sets otherwise.
    */
   count(fetch: typeof globalThis.fetch, metadataUrls: readonly string[]): typeof globalThis.fetch;
   read(): readonly Metric[];
@@ -104,7 +104,7 @@ export function createIdpCallCounts(monotonicMs: () => number): IdpCallCounts {
 }
 
 /**
- * Tells by its shape what a request asks for. The requests are all our own, and each kind has a parameter
+ * Classifies a request by its shape. The requests are all our own, and each kind has a parameter
  * that no other has; a new kind is `other` until it stands here.
  *
  * @param isMetadata - Whether a URL is a configured place of metadata.

@@ -1,5 +1,5 @@
 /**
- * What one process counts and times: everything that is scraped, but for what the runtime tells.
+ * What one process counts and times: everything that is scraped, except the metrics of the runtime.
  *
  * It outlives a reload: whatever is put in the place of something else goes on counting here.
  *
@@ -17,7 +17,7 @@ import { createIdpCallCounts } from './metrics-idp-calls.ts';
 import { createStoreTimes } from './metrics-store.ts';
 import { createVerdictCounts } from './metrics-verdicts.ts';
 
-/** How things stand in a running server, read when somebody asks. */
+/** Current readings of a running server, read at each scrape. */
 export interface ServerReadings {
   /** Whether `/readyz` says so, by what is known. */
   readonly isReady: boolean;
@@ -45,7 +45,7 @@ export interface MetricsOptions {
   /** Milliseconds from any start, never set back. */
   readonly monotonicMs: () => number;
   /**
-   * Of several workers: the process that starts them reads the configuration and tells of it, and the start
+   * Of several workers: the process that starts them reads the configuration and reports on it, and the start
    * of a worker is no change. `false` by default.
    */
   readonly isWorker?: boolean;

@@ -1,5 +1,5 @@
 /**
- * The exposition on `prom-client`: what the runtime tells of itself, several processes put together, and the
+ * The exposition on `prom-client`: metrics of the runtime, several processes put together, and the
  * text of a scrape.
  *
  * Loads the library; loaded itself only where there are metrics.

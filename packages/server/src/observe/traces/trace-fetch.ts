@@ -1,5 +1,5 @@
 /**
- * A span for each request to an identity provider that somebody traced waits for.
+ * A span for each request to an identity provider that a traced request waits for.
  *
  * @module
  */
@@ -12,8 +12,8 @@ const SERVER_ERROR = 500;
 /**
  * Stands in front of a fetch.
  *
- * The trace context is not sent along: it is nobody's business outside. Of the request only what it asks
- * for, its method and the provider's host are told, of the answer the status: no path, no query, no body.
+ * The trace context is not sent to the provider. A span holds the kind of the request, its method, the provider's host and the
+ * status of the answer: no path, no query, no body.
  * The span ends when the head of the answer is there.
  *
  * @param metadataUrls - Configured places of metadata, as `tellIdpOperation` needs them.

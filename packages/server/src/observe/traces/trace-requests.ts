@@ -27,7 +27,7 @@ const METHODS: ReadonlySet<string> = new Set([
   'CONNECT',
   'TRACE',
 ]);
-/** Every route this service answers itself; a path that is none of them is not told. */
+/** Every route this service answers itself; the path of another one is not recorded. */
 const ROUTES: ReadonlySet<string> = new Set([
   ...Object.values(PATHS),
   ...[AuthMetadataService, AuthMetadataService2, IdentityService, IdentityService2, Health].flatMap(

@@ -8,7 +8,7 @@ import type { Tracer } from '../../trace/tracer.ts';
 import type { VerdictObserver } from '../verdict-observer.ts';
 
 /**
- * Creates the observer. It says the door, the outcome and the reason, never who somebody is.
+ * Creates the observer. It records the door, the outcome and the reason, never the principal.
  *
  * Undecided fails the span, also where the answer's status does not show it, as in gRPC.
  *
