@@ -1,11 +1,11 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { freePort } from '@sallyport/testing/wire/ports';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createCommandHost } from './cli/command-host.ts';
 import { Browser } from './wire/browser.ts';
 import { exchange } from './wire/exchange.ts';
 import { type Plane, type Service, startPlane, startService } from './wire/platform.ts';
-import { freePort } from './wire/ports.ts';
 import { run, start, temporaryFolder } from './wire/process.ts';
 
 const folder = temporaryFolder();

@@ -41,6 +41,12 @@ const BREACHES: readonly Row[] = [
   ['conformance', '@sallyport/protocol'],
   ['conformance', '@sallyport/server/doors/hono'],
   ['conformance', '../packages/server/src/index.ts'],
+  ['conformance', '@sallyport/testing/server/check'],
+  ['conformance', '@sallyport/testing/idp/running-idp'],
+  ['conformance', '../packages/testing/src/server/check.ts'],
+  ['packages/testing/src/wire', '@sallyport/protocol'],
+  ['packages/testing/src/wire', '../../../protocol/src/index.ts'],
+  ['packages/testing/src/wire', '../server/check.ts'],
 ];
 
 const DIRECTED: readonly Row[] = [
@@ -53,6 +59,9 @@ const DIRECTED: readonly Row[] = [
   ['packages/cli/src', '@sallyport/recipes'],
   ['packages/recipes/src', '@sallyport/protocol'],
   ['packages/recipes/src', '@sallyport/config/files'],
+  ['conformance', '@sallyport/testing/wire/ports'],
+  ['conformance', '@sallyport/testing/idp/fake-idp'],
+  ['packages/testing/src/wire', './ports.ts'],
   ['packages/testing/src/server', 'vitest'],
   ['packages/testing/src/server', '../../../server/src/index.ts'],
 ];

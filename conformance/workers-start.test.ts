@@ -1,11 +1,11 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { startFakeIdp } from '@sallyport/testing/idp/fake-idp';
+import { freePort } from '@sallyport/testing/wire/ports';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
-import { startAttackerIdp } from './wire/attacker-idp.ts';
 import { exchange } from './wire/exchange.ts';
 import { WEB_CLIENT_ID, WEB_CLIENT_SECRET } from './wire/platform.ts';
-import { freePort } from './wire/ports.ts';
 import { run, start, temporaryFolder } from './wire/process.ts';
 import { childrenOf, logOf, PATIENCE } from './wire/workers.ts';
 
@@ -77,7 +77,7 @@ describe('Starting serve with workers', () => {
   });
 
   it('on a port that is taken says so once and leaves no process', async () => {
-    const idp = await startAttackerIdp(WEB_CLIENT_ID);
+    const idp = await startFakeIdp(WEB_CLIENT_ID);
     onTestFinished(() => idp.close());
     const { port } = new URL(idp.issuer);
     const ended = await run(['serve', '--port', port], ENVIRONMENT);

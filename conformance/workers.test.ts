@@ -1,3 +1,4 @@
+import { isTaken } from '@sallyport/testing/wire/ports';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { Browser } from './wire/browser.ts';
 import { exchange } from './wire/exchange.ts';
@@ -5,7 +6,6 @@ import { callGrpc } from './wire/grpc.ts';
 import { createAsker } from './wire/many.ts';
 import { startMovedClock } from './wire/moved-clock.ts';
 import { type Service, startService, WEB_CLIENT_SECRET } from './wire/platform.ts';
-import { isTaken } from './wire/ports.ts';
 import type { Surroundings } from './wire/process.ts';
 import { openSignIn, SESSION_COOKIE } from './wire/sign-in.ts';
 import {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type AttackerIdp, startAttackerIdp } from '../../conformance/wire/attacker-idp.ts';
+import { type FakeIdp, startFakeIdp } from '@sallyport/testing/idp/fake-idp';
 import { Browser } from '../../conformance/wire/browser.ts';
 import type { Ends } from '../process/ends.ts';
 
@@ -16,8 +16,8 @@ const ACCESS_TOKEN_SECONDS = 36_000;
 const ADA = { name: 'Ada Lovelace', email: 'ada@example.test', email_verified: true };
 
 /** Starts it in this process, off the servers' core. */
-export async function startIdentityProvider(ends: Ends): Promise<AttackerIdp> {
-  const idp = await startAttackerIdp(CLIENT_ID);
+export async function startIdentityProvider(ends: Ends): Promise<FakeIdp> {
+  const idp = await startFakeIdp(CLIENT_ID);
   ends.add(() => idp.close());
   return idp;
 }
@@ -31,7 +31,7 @@ export async function startIdentityProvider(ends: Ends): Promise<AttackerIdp> {
  * @returns The Cookie header of the cookies with this name, which may stand in several pieces.
  */
 export async function signIn(
-  idp: AttackerIdp,
+  idp: FakeIdp,
   { login, callback, cookieName }: Readonly<Record<'login' | 'callback' | 'cookieName', string>>,
 ): Promise<string> {
   const browser = new Browser();

@@ -6,7 +6,7 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '../../conformance/wire/ports.ts';
+import { freePort } from '@sallyport/testing/wire/ports';
 import { temporaryFolder } from '../../conformance/wire/process.ts';
 import { findPart, requirePart } from '../../interop/parts.ts';
 import type { Ends } from '../process/ends.ts';

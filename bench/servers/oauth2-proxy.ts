@@ -5,9 +5,9 @@
  */
 
 import { randomBytes } from 'node:crypto';
-import type { AttackerIdp } from '../../conformance/wire/attacker-idp.ts';
+import type { FakeIdp } from '@sallyport/testing/idp/fake-idp';
+import { freePort } from '@sallyport/testing/wire/ports';
 import { exchange } from '../../conformance/wire/exchange.ts';
-import { freePort } from '../../conformance/wire/ports.ts';
 import type { Ends } from '../process/ends.ts';
 import { SERVER_CORE, startPinned, waitUntil } from '../process/pinned.ts';
 import { CLIENT_ID, signIn } from './identity-provider.ts';
@@ -16,7 +16,7 @@ import { CLIENT_ID, signIn } from './identity-provider.ts';
 export interface PeerOptions {
   /** The program. */
   readonly path: string;
-  readonly idp: AttackerIdp;
+  readonly idp: FakeIdp;
   /** Port of the Redis that keeps the sessions; without one, the cookie holds them. */
   readonly redisPort?: number;
   /** Audience of JWT bearers to accept, beside its own client id; without one, none are looked at. */

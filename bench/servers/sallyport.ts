@@ -6,9 +6,9 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AttackerIdp } from '../../conformance/wire/attacker-idp.ts';
+import type { FakeIdp } from '@sallyport/testing/idp/fake-idp';
+import { freePort } from '@sallyport/testing/wire/ports';
 import { exchange } from '../../conformance/wire/exchange.ts';
-import { freePort } from '../../conformance/wire/ports.ts';
 import { temporaryFolder } from '../../conformance/wire/process.ts';
 import type { Ends } from '../process/ends.ts';
 import { type PinnedProcess, SERVER_CORE, startPinned, waitForLine } from '../process/pinned.ts';
@@ -26,7 +26,7 @@ export const OBSERVED =
 
 /** Settings of {@link startSallyport}. */
 export interface SallyportOptions {
-  readonly idp: AttackerIdp;
+  readonly idp: FakeIdp;
   /** Port of the Redis that keeps the sessions; without one, the local store does. */
   readonly redisPort?: number;
   readonly workers?: number;
@@ -67,7 +67,7 @@ export const COMMAND: string = new URL('../../packages/cli/bin/sallyport.js', im
  * Has the command's code compiled and kept, as it is where it was run before: compiling takes time and
  * memory that later starts do not need.
  */
-export async function compileCommand(ends: Ends, idp: AttackerIdp): Promise<void> {
+export async function compileCommand(ends: Ends, idp: FakeIdp): Promise<void> {
   const sallyport = await startSallyport(ends, { idp });
   await sallyport.signIn();
   await sallyport.stop();

@@ -5,7 +5,7 @@
  */
 
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto';
-import type { AttackerIdp } from '../../conformance/wire/attacker-idp.ts';
+import type { FakeIdp } from '@sallyport/testing/idp/fake-idp';
 import { BEARER_HEADER, PUBLIC_URL } from './sallyport.ts';
 
 /** Longer than any case takes. */
@@ -13,7 +13,7 @@ const LIFE_SECONDS = 36_000;
 
 /** Signs the n-th token with RS256; synchronous and with the same key object, to sign many. */
 export function createTokenSigner(
-  idp: Pick<AttackerIdp, 'issuer' | 'privateJwk'>,
+  idp: Pick<FakeIdp, 'issuer' | 'privateJwk'>,
   audience: string = PUBLIC_URL,
 ): (n: number) => string {
   const key: KeyObject = createPrivateKey({ key: idp.privateJwk, format: 'jwk' });

@@ -7,7 +7,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { freePort } from '../wire/ports.ts';
+import { freePort } from '@sallyport/testing/wire/ports';
 
 /** One request that came. */
 export interface Asked {

@@ -1,10 +1,10 @@
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
+import { isTaken } from '@sallyport/testing/wire/ports';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { exchange } from '../wire/exchange.ts';
 import { startMovedClock } from '../wire/moved-clock.ts';
-import { isTaken } from '../wire/ports.ts';
 import { PATIENCE } from '../wire/workers.ts';
 import { type Ended, type Home, makeHome } from './command.ts';
 import { createCommandHost } from './command-host.ts';

@@ -1,9 +1,9 @@
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { isTaken } from '@sallyport/testing/wire/ports';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { exchange } from '../wire/exchange.ts';
 import { type MovedClock, startMovedClock } from '../wire/moved-clock.ts';
-import { isTaken } from '../wire/ports.ts';
 import { type Home, makeHome } from './command.ts';
 import { type FakePlatform, startFakePlatform } from './fake-platform.ts';
 import { hasTerminal, renderScreen, startOnTerminal } from './screen.ts';

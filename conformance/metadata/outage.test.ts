@@ -2,8 +2,8 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { startFakeIdp } from '@sallyport/testing/idp/fake-idp';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { startAttackerIdp } from '../wire/attacker-idp.ts';
 import { exchange } from '../wire/exchange.ts';
 import { callGrpc } from '../wire/grpc.ts';
 import { showMetadata, untilMetadataIsAsked } from '../wire/metadata-asked.ts';
@@ -38,7 +38,7 @@ describe('While the IdP is down', () => {
   let service: Service;
   beforeAll(async () => {
     clock = await startMovedClock({ movesTimers: true });
-    const idp = await startAttackerIdp(WEB_CLIENT_ID);
+    const idp = await startFakeIdp(WEB_CLIENT_ID);
     await idp.goDown();
     service = await startService({}, [], { clock }, idp);
   });
@@ -136,7 +136,7 @@ describe('An IdP whose document is not to be believed', () => {
   let doubtful: Service;
   beforeAll(async () => {
     clock = await startMovedClock({ movesTimers: true });
-    const idp = await startAttackerIdp(WEB_CLIENT_ID);
+    const idp = await startFakeIdp(WEB_CLIENT_ID);
     idp.metadata = { issuer: `${idp.issuer}/` };
     doubtful = await startService({}, [], { clock }, idp);
   });
@@ -196,7 +196,7 @@ describe('An IdP whose document is not to be believed', () => {
   });
 
   it('with members nobody knows gives discovery without them', async () => {
-    const idp = await startAttackerIdp(WEB_CLIENT_ID);
+    const idp = await startFakeIdp(WEB_CLIENT_ID);
     idp.metadata = { jwks: { keys: [{ kty: 'oct', k: 'canary-key' }] }, x_internal: 'canary-key' };
     const service = await startService({}, [], {}, idp);
     onTestFinished(() => service.stop());

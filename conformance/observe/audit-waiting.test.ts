@@ -1,9 +1,9 @@
 import { symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { freePort } from '@sallyport/testing/wire/ports';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ADA, FIREFOX, signIn } from '../cli/operator.ts';
 import { type Service, startService } from '../wire/platform.ts';
-import { freePort } from '../wire/ports.ts';
 import { temporaryFolder } from '../wire/process.ts';
 import { PATIENCE } from '../wire/workers.ts';
 import { scrape } from './scrape.ts';

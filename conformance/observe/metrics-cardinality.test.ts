@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { Agent, request as httpRequest } from 'node:http';
 import { join } from 'node:path';
+import { freePort } from '@sallyport/testing/wire/ports';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accessToken, BEARER_HEADER } from '../wire/bearer.ts';
 import { Browser } from '../wire/browser.ts';
 import { type Service, startService, WEB_CLIENT_ID, WEB_CLIENT_SECRET } from '../wire/platform.ts';
-import { freePort } from '../wire/ports.ts';
 import { SESSION_COOKIE } from '../wire/sign-in.ts';
 import { type Scrape, scrape } from './scrape.ts';
 

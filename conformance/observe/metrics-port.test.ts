@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import { freePort, isTaken } from '@sallyport/testing/wire/ports';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Browser } from '../wire/browser.ts';
 import { exchange } from '../wire/exchange.ts';
 import { type Service, startService, WEB_CLIENT_ID, WEB_CLIENT_SECRET } from '../wire/platform.ts';
-import { freePort, isTaken } from '../wire/ports.ts';
 import { run, temporaryFolder } from '../wire/process.ts';
 import { SESSION_COOKIE } from '../wire/sign-in.ts';
 import { PATIENCE } from '../wire/workers.ts';

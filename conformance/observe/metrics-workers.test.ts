@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { freePort } from '@sallyport/testing/wire/ports';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Browser } from '../wire/browser.ts';
 import { exchange } from '../wire/exchange.ts';
 import { type Service, startService } from '../wire/platform.ts';
-import { freePort } from '../wire/ports.ts';
 import { SESSION_COOKIE } from '../wire/sign-in.ts';
 import { alone, logOf, PATIENCE, workersOf } from '../wire/workers.ts';
 import { type Scrape, scrape } from './scrape.ts';

@@ -1,12 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { freePort } from '@sallyport/testing/wire/ports';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accessToken, BEARER_HEADER } from '../wire/bearer.ts';
 import { Browser } from '../wire/browser.ts';
 import { exchange } from '../wire/exchange.ts';
 import { type MovedClock, startMovedClock } from '../wire/moved-clock.ts';
 import { type Service, startService } from '../wire/platform.ts';
-import { freePort } from '../wire/ports.ts';
 import { SESSION_COOKIE } from '../wire/sign-in.ts';
 import { PATIENCE } from '../wire/workers.ts';
 import { type Scrape, scrape } from './scrape.ts';

@@ -6,11 +6,11 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { freePort } from '@sallyport/testing/wire/ports';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Browser } from '../wire/browser.ts';
 import { exchange } from '../wire/exchange.ts';
 import { type Service, WEB_CLIENT_SECRET } from '../wire/platform.ts';
-import { freePort } from '../wire/ports.ts';
 import { temporaryFolder } from '../wire/process.ts';
 import { SESSION_COOKIE } from '../wire/sign-in.ts';
 import { startTraceCollector, startTraced, type TraceCollector } from '../wire/trace-collector.ts';

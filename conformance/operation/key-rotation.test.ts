@@ -6,9 +6,9 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { honestAnswer } from '@sallyport/testing/idp/fake-idp';
 import { exportJWK, generateKeyPair } from 'jose';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { honestAnswer } from '../wire/attacker-idp.ts';
 import { accessToken, BEARER_HEADER } from '../wire/bearer.ts';
 import { exchange } from '../wire/exchange.ts';
 import { rs256 } from '../wire/forge.ts';

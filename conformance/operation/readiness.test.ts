@@ -6,15 +6,15 @@
 
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { startFakeIdp } from '@sallyport/testing/idp/fake-idp';
+import { freePort } from '@sallyport/testing/wire/ports';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { scrape } from '../observe/scrape.ts';
-import { startAttackerIdp } from '../wire/attacker-idp.ts';
 import { exchange } from '../wire/exchange.ts';
 import { callGrpc } from '../wire/grpc.ts';
 import { showMetadata } from '../wire/metadata-asked.ts';
 import { type MovedClock, startMovedClock } from '../wire/moved-clock.ts';
 import { type Service, startService, WEB_CLIENT_ID } from '../wire/platform.ts';
-import { freePort } from '../wire/ports.ts';
 import { temporaryFolder } from '../wire/process.ts';
 import { logOf, PATIENCE } from '../wire/workers.ts';
 
@@ -90,7 +90,7 @@ describe('Readiness without metadata with which anybody could sign in', () => {
   let clock: MovedClock;
   beforeAll(async () => {
     clock = await startMovedClock({ movesTimers: true });
-    const idp = await startAttackerIdp(WEB_CLIENT_ID);
+    const idp = await startFakeIdp(WEB_CLIENT_ID);
     idp.metadata = { issuer: undefined };
     service = await startService({}, [], { clock }, idp);
   });

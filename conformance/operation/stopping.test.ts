@@ -6,11 +6,11 @@
 
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import { isTaken } from '@sallyport/testing/wire/ports';
 import { afterEach, describe, expect, it } from 'vitest';
 import { exchange } from '../wire/exchange.ts';
 import { callGrpc } from '../wire/grpc.ts';
 import { type Service, startService } from '../wire/platform.ts';
-import { isTaken } from '../wire/ports.ts';
 import { PATIENCE } from '../wire/workers.ts';
 import { asSessions, ready, signIn, told, underLoad } from './under-load.ts';
 

@@ -6,22 +6,22 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type AttackerIdp, startAttackerIdp } from '../wire/attacker-idp.ts';
+import { type FakeIdp, startFakeIdp } from '@sallyport/testing/idp/fake-idp';
+import { freePort } from '@sallyport/testing/wire/ports';
 import type { FleetIdp } from '../wire/fleet.ts';
 import { signInOf } from '../wire/logout-token.ts';
 import { WEB_CLIENT_ID, WEB_CLIENT_SECRET } from '../wire/platform.ts';
-import { freePort } from '../wire/ports.ts';
 import { temporaryFolder } from '../wire/process.ts';
 
 /** The IdP with what a fleet needs to use it. */
 export interface AttackedFleetIdp extends FleetIdp {
-  readonly attacker: AttackerIdp;
+  readonly attacker: FakeIdp;
   close(): Promise<void>;
 }
 
 /** Starts it. */
 export async function startAttackedFleetIdp(): Promise<AttackedFleetIdp> {
-  const attacker = await startAttackerIdp(WEB_CLIENT_ID);
+  const attacker = await startFakeIdp(WEB_CLIENT_ID);
   const folder = temporaryFolder();
   const secretFile = join(folder.path, 'oidc_client_secret');
   writeFileSync(secretFile, WEB_CLIENT_SECRET, { mode: 0o600 });

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { freePort } from '@sallyport/testing/wire/ports';
 import { exportJWK, generateKeyPair } from 'jose';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Browser } from '../wire/browser.ts';
@@ -20,7 +21,6 @@ import {
 } from '../wire/logout-token.ts';
 import { startMovedClock } from '../wire/moved-clock.ts';
 import { type Service, startService, WEB_CLIENT_ID } from '../wire/platform.ts';
-import { freePort } from '../wire/ports.ts';
 import { start } from '../wire/process.ts';
 import { askMe, openSignIn, SESSION_COOKIE } from '../wire/sign-in.ts';
 

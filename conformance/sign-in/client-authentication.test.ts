@@ -1,6 +1,7 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { SeenRequest } from '@sallyport/testing/idp/fake-idp';
 import {
   createLocalJWKSet,
   decodeProtectedHeader,
@@ -9,7 +10,6 @@ import {
   jwtVerify,
 } from 'jose';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { SeenRequest } from '../wire/attacker-idp.ts';
 import { Browser } from '../wire/browser.ts';
 import { exchange } from '../wire/exchange.ts';
 import { type Service, startService, WEB_CLIENT_ID, WEB_CLIENT_SECRET } from '../wire/platform.ts';

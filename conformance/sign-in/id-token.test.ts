@@ -1,7 +1,7 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { type Forgery, startFakeIdp } from '@sallyport/testing/idp/fake-idp';
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Forgery, startAttackerIdp } from '../wire/attacker-idp.ts';
 import { Browser } from '../wire/browser.ts';
 import {
   es256,
@@ -34,7 +34,7 @@ describe('An id_token', () => {
   let weakKey: KeyObject;
 
   beforeAll(async () => {
-    const idp = await startAttackerIdp(WEB_CLIENT_ID);
+    const idp = await startFakeIdp(WEB_CLIENT_ID);
     const ecPair = await generateKeyPair('ES256', { extractable: true });
     ec = { publicJwk: await exportJWK(ecPair.publicKey), privateKey: ecPair.privateKey };
     const attackersPair = await generateKeyPair('RS256', { extractable: true });

@@ -1,5 +1,5 @@
+import { startFakeIdp } from '@sallyport/testing/idp/fake-idp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startAttackerIdp } from '../wire/attacker-idp.ts';
 import { Browser, NAVIGATION } from '../wire/browser.ts';
 import { exchange } from '../wire/exchange.ts';
 import { createAsker } from '../wire/many.ts';
@@ -30,7 +30,7 @@ async function becomesReady(service: Service): Promise<boolean> {
 }
 
 async function startWithoutIdp(): Promise<Service> {
-  const idp = await startAttackerIdp(WEB_CLIENT_ID);
+  const idp = await startFakeIdp(WEB_CLIENT_ID);
   await idp.goDown();
   return startService({}, [], { clock }, idp);
 }
@@ -146,7 +146,7 @@ describe('A service that had been ready, when the IdP goes down', () => {
 describe('An IdP whose metadata', () => {
   let service: Service;
   beforeAll(async () => {
-    const idp = await startAttackerIdp(WEB_CLIENT_ID);
+    const idp = await startFakeIdp(WEB_CLIENT_ID);
     idp.metadata = { issuer: `${idp.issuer}/` };
     service = await startService({}, [], { clock }, idp);
   });
@@ -173,7 +173,7 @@ describe('An IdP whose metadata', () => {
 
 describe('An IdP whose metadata, once it is good,', () => {
   it('is mended is believed within seconds', async () => {
-    const idp = await startAttackerIdp(WEB_CLIENT_ID);
+    const idp = await startFakeIdp(WEB_CLIENT_ID);
     idp.metadata = { issuer: `${idp.issuer}/` };
     const service = await startService({}, [], { clock }, idp);
     await untilMetadataIsAsked(clock, idp);
@@ -186,7 +186,7 @@ describe('An IdP whose metadata, once it is good,', () => {
   });
 
   it('names an authorize endpoint with a query of its own keeps it (RFC 6749 section 3.1)', async () => {
-    const idp = await startAttackerIdp(WEB_CLIENT_ID);
+    const idp = await startFakeIdp(WEB_CLIENT_ID);
     idp.metadata = { authorization_endpoint: `${idp.issuer}/authorize?tenant=a%20b` };
     const service = await startService({}, [], {}, idp);
     const received = await new Browser().step(`${service.url}/login`);

@@ -1,7 +1,7 @@
 import { createHash, generateKeyPairSync } from 'node:crypto';
+import { type FakeIdp, startFakeIdp } from '@sallyport/testing/idp/fake-idp';
 import { CompactEncrypt, exportJWK, generateKeyPair, type JWK } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type AttackerIdp, startAttackerIdp } from '../wire/attacker-idp.ts';
 import { Browser } from '../wire/browser.ts';
 import { exchange } from '../wire/exchange.ts';
 import { es256, fixedSignature, hs256, rs256 } from '../wire/forge.ts';
@@ -27,14 +27,14 @@ const seconds = () => Math.floor(Date.now() / 1_000);
 
 describe('At the back-channel logout endpoint', () => {
   let service: Service;
-  let idp: AttackerIdp;
+  let idp: FakeIdp;
   let ec: CryptoKey;
   let attackersKey: CryptoKey;
   let victim: Browser;
   const VICTIM = { sub: 'victim', sid: 'victim-session' };
 
   beforeAll(async () => {
-    idp = await startAttackerIdp(WEB_CLIENT_ID);
+    idp = await startFakeIdp(WEB_CLIENT_ID);
     const ecPair = await generateKeyPair('ES256', { extractable: true });
     ec = ecPair.privateKey;
     const attackersPair = await generateKeyPair('RS256', { extractable: true });

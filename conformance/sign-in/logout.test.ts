@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { SeenRequest } from '@sallyport/testing/idp/fake-idp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { SeenRequest } from '../wire/attacker-idp.ts';
 import { Browser, NAVIGATION, nextAddress, readForm } from '../wire/browser.ts';
 import { exchange, type Received } from '../wire/exchange.ts';
 import { type Service, startService, WEB_CLIENT_ID } from '../wire/platform.ts';

@@ -1,5 +1,5 @@
+import { startFakeIdp } from '@sallyport/testing/idp/fake-idp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startAttackerIdp } from '../wire/attacker-idp.ts';
 import { accessToken, BEARER_HEADER } from '../wire/bearer.ts';
 import { Browser } from '../wire/browser.ts';
 import { exchange } from '../wire/exchange.ts';
@@ -10,7 +10,7 @@ const ELSEWHERE = '127.0.0.2';
 const ALLOW = 'SALLYPORT_DANGEROUSLY_ALLOW_PLAIN_HTTP_TO';
 
 const startWith = async (allow: (issuer: string) => Readonly<Record<string, string>>) => {
-  const idp = await startAttackerIdp(WEB_CLIENT_ID, ELSEWHERE);
+  const idp = await startFakeIdp(WEB_CLIENT_ID, { host: ELSEWHERE });
   return startService(allow(idp.issuer), [], {}, idp).catch(async (error: unknown) => {
     await idp.close();
     throw error;

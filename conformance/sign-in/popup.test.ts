@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { Lie } from '@sallyport/testing/idp/fake-idp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Lie } from '../wire/attacker-idp.ts';
 import { Browser } from '../wire/browser.ts';
 import { exchange, type Received } from '../wire/exchange.ts';
 import { type Service, startService } from '../wire/platform.ts';

@@ -1,9 +1,9 @@
 import { createHash, generateKeyPairSync } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { startFakeIdp, type TokenAnswer } from '@sallyport/testing/idp/fake-idp';
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { startAttackerIdp, type TokenAnswer } from '../wire/attacker-idp.ts';
 import { Browser, NAVIGATION } from '../wire/browser.ts';
 import { exchange, type Received } from '../wire/exchange.ts';
 import { type Service, startService, WEB_CLIENT_ID, WEB_CLIENT_SECRET } from '../wire/platform.ts';
@@ -23,7 +23,7 @@ async function start(
   mode: Mode | undefined,
   metadata: Readonly<Record<string, unknown>> = {},
 ): Promise<Service> {
-  const idp = await startAttackerIdp(WEB_CLIENT_ID);
+  const idp = await startFakeIdp(WEB_CLIENT_ID);
   idp.metadata = metadata;
   return startService({}, [], {}, idp, mode === undefined ? [] : lines(mode));
 }

@@ -1,5 +1,5 @@
+import type { Lie } from '@sallyport/testing/idp/fake-idp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Lie } from '../wire/attacker-idp.ts';
 import { Browser } from '../wire/browser.ts';
 import { signed } from '../wire/forge.ts';
 import { type MovedClock, startMovedClock } from '../wire/moved-clock.ts';

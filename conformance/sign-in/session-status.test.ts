@@ -1,5 +1,5 @@
+import { type Lie, startFakeIdp } from '@sallyport/testing/idp/fake-idp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Lie, startAttackerIdp } from '../wire/attacker-idp.ts';
 import { Browser } from '../wire/browser.ts';
 import { exchange } from '../wire/exchange.ts';
 import { type MovedClock, startMovedClock } from '../wire/moved-clock.ts';
@@ -23,7 +23,7 @@ describe('The session status', () => {
   let service: Service;
   beforeAll(async () => {
     clock = await startMovedClock();
-    const idp = await startAttackerIdp(WEB_CLIENT_ID);
+    const idp = await startFakeIdp(WEB_CLIENT_ID);
     idp.metadata = { userinfo_endpoint: undefined };
     service = await startService({}, [], { clock }, idp, LIFETIMES);
   });

@@ -1,5 +1,5 @@
+import type { FakeIdp } from '@sallyport/testing/idp/fake-idp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { AttackerIdp } from '../wire/attacker-idp.ts';
 import { Browser, nextAddress } from '../wire/browser.ts';
 import { exchange, type Received } from '../wire/exchange.ts';
 import { type Service, startService } from '../wire/platform.ts';
@@ -142,7 +142,7 @@ describe('Tabs of one browser', () => {
       const { promise: gate, resolve: release } = Promise.withResolvers<void>();
       let waiting = 0;
       const { promise: oneWaits, resolve: oneIsWaiting } = Promise.withResolvers<void>();
-      const forge: AttackerIdp['forge'] = async (forgery) => {
+      const forge: FakeIdp['forge'] = async (forgery) => {
         waiting += 1;
         oneIsWaiting();
         await gate;

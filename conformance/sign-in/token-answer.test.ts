@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
+import { honestAnswer, type Lie, type TokenAnswer } from '@sallyport/testing/idp/fake-idp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { honestAnswer, type Lie, type TokenAnswer } from '../wire/attacker-idp.ts';
 import { Browser } from '../wire/browser.ts';
 import { signed } from '../wire/forge.ts';
 import { type Service, startService } from '../wire/platform.ts';

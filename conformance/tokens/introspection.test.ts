@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { startFakeIdp } from '@sallyport/testing/idp/fake-idp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startAttackerIdp } from '../wire/attacker-idp.ts';
 import { accessToken, BEARER_HEADER } from '../wire/bearer.ts';
 import { exchange } from '../wire/exchange.ts';
 import { type Service, startService, WEB_CLIENT_ID } from '../wire/platform.ts';
@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 
 async function startWithIntrospection(): Promise<Service> {
-  const idp = await startAttackerIdp(WEB_CLIENT_ID);
+  const idp = await startFakeIdp(WEB_CLIENT_ID);
   return startService({}, [], {}, idp, [
     'bearer:',
     '  introspection:',

@@ -1,6 +1,6 @@
+import { type FakeIdp, startFakeIdp } from '@sallyport/testing/idp/fake-idp';
 import { exportJWK, generateKeyPair } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type AttackerIdp, startAttackerIdp } from '../wire/attacker-idp.ts';
 import { accessToken, BEARER_HEADER } from '../wire/bearer.ts';
 import { Browser } from '../wire/browser.ts';
 import { exchange, type Received } from '../wire/exchange.ts';
@@ -21,9 +21,9 @@ const grpcStatus = async (service: Service, bearer: string): Promise<number> =>
 
 describe('Tokens of two issuers', () => {
   let service: Service;
-  let other: AttackerIdp;
+  let other: FakeIdp;
   beforeAll(async () => {
-    other = await startAttackerIdp('nobody');
+    other = await startFakeIdp('nobody');
     service = await startService({}, [], {}, undefined, [
       'bearer:',
       '  subjectPrefix: "first:"',
@@ -89,9 +89,9 @@ describe('Tokens of two issuers', () => {
 
 describe('externalAuthServer.baseUrl and userAuth.openId.baseUrl may differ', () => {
   let service: Service;
-  let apps: AttackerIdp;
+  let apps: FakeIdp;
   beforeAll(async () => {
-    apps = await startAttackerIdp('nobody');
+    apps = await startFakeIdp('nobody');
     service = await startService({}, [], {}, undefined, [
       'auth:',
       '  appAuth:',
@@ -206,7 +206,7 @@ describe('Keys of an issuer', () => {
   });
 
   it('without keys nobody can tell: 503 and UNAVAILABLE, never an admission, and it mends itself', async () => {
-    const idp = await startAttackerIdp(WEB_CLIENT_ID);
+    const idp = await startFakeIdp(WEB_CLIENT_ID);
     await idp.goDown();
     const service = await startService({}, [], {}, idp);
     const bearer = await accessToken(idp, service.url);

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { AttackerIdp } from './attacker-idp.ts';
+import type { FakeIdp } from '@sallyport/testing/idp/fake-idp';
 import { rs256, type Signer, writeJws } from './forge.ts';
 
 /** Name of the bearer header the service is configured with by default. */
@@ -15,7 +15,7 @@ const HONEST_HEADER = { alg: 'RS256', kid: 'k1', typ: 'at+jwt' } as const;
 
 /** Claims of an honest access token of a person; `audience` is the platform's public URL. */
 export function accessClaims(
-  idp: AttackerIdp,
+  idp: FakeIdp,
   audience: string,
   now: number = Math.floor(Date.now() / 1_000),
 ): Readonly<Record<string, unknown>> {
@@ -37,7 +37,7 @@ export function accessClaims(
  * @param header - Put over the honest one. As text it is the whole header.
  */
 export function accessToken(
-  idp: AttackerIdp,
+  idp: FakeIdp,
   audience: string,
   claims: object | string = {},
   header: object | string = {},

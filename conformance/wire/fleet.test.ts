@@ -1,8 +1,8 @@
+import { isTaken } from '@sallyport/testing/wire/ports';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { Browser } from './browser.ts';
 import { type Fleet, startFleet } from './fleet.ts';
 import { type MovedClock, startMovedClock } from './moved-clock.ts';
-import { isTaken } from './ports.ts';
 import { type RotatingIdp, startRotatingIdp } from './rotating-idp.ts';
 
 describe('A fleet of three', () => {

@@ -6,11 +6,11 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { freePort } from '@sallyport/testing/wire/ports';
 import type { Browser } from './browser.ts';
 import { exchange, type Received } from './exchange.ts';
 import { type Asker, createAsker } from './many.ts';
 import type { MovedClock } from './moved-clock.ts';
-import { freePort } from './ports.ts';
 import { type Running, start, temporaryFolder } from './process.ts';
 import type { Login, RotatingIdp } from './rotating-idp.ts';
 import { SESSION_COOKIE } from './sign-in.ts';

@@ -5,7 +5,7 @@
  */
 
 import { createHmac } from 'node:crypto';
-import type { Forgery } from './attacker-idp.ts';
+import type { Forgery } from '@sallyport/testing/idp/fake-idp';
 
 /** Signs the two first parts of a token. */
 export type Signer = (signingInput: string) => Promise<Buffer> | Buffer;

@@ -5,8 +5,8 @@
  */
 
 import { randomUUID } from 'node:crypto';
+import type { FakeIdp, Lie } from '@sallyport/testing/idp/fake-idp';
 import { expect } from 'vitest';
-import type { AttackerIdp, Lie } from './attacker-idp.ts';
 import { Browser } from './browser.ts';
 import { exchange, type Received } from './exchange.ts';
 import { HONEST_HEADER, rs256, type Signer, signed, writeJws } from './forge.ts';
@@ -43,7 +43,7 @@ function logoutClaims(issuer: string): Readonly<Record<string, unknown>> {
 
 /** Makes a logout token of the test's IdP. */
 export function forgeLogoutToken(
-  { issuer, signingKey }: Pick<AttackerIdp, 'issuer' | 'signingKey'>,
+  { issuer, signingKey }: Pick<FakeIdp, 'issuer' | 'signingKey'>,
   { claims = {}, header = {}, sign = rs256(signingKey), rewrite = (json) => json }: LogoutForgery,
 ): Promise<string> {
   const payload = rewrite(JSON.stringify({ ...logoutClaims(issuer), ...claims }));

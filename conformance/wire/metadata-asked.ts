@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { AttackerIdp } from './attacker-idp.ts';
+import type { FakeIdp } from '@sallyport/testing/idp/fake-idp';
 import type { MovedClock } from './moved-clock.ts';
 
 const SECOND_MS = 1_000;
@@ -14,7 +14,7 @@ const SECOND_MS = 1_000;
  *
  * @param clock - Followed by the process, timers too.
  */
-export async function untilMetadataIsAsked(clock: MovedClock, idp: AttackerIdp): Promise<number> {
+export async function untilMetadataIsAsked(clock: MovedClock, idp: FakeIdp): Promise<number> {
   let isAsked = false;
   const note = () => {
     isAsked = true;
@@ -32,7 +32,7 @@ export async function untilMetadataIsAsked(clock: MovedClock, idp: AttackerIdp):
  */
 export async function showMetadata(
   clock: MovedClock,
-  idp: AttackerIdp,
+  idp: FakeIdp,
   metadata: Readonly<Record<string, unknown>>,
 ): Promise<void> {
   idp.metadata = metadata;

@@ -7,10 +7,10 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type AttackerIdp, type Lie, startAttackerIdp } from './attacker-idp.ts';
+import { type FakeIdp, type Lie, startFakeIdp } from '@sallyport/testing/idp/fake-idp';
+import { freePort } from '@sallyport/testing/wire/ports';
 import { type Browser, nextAddress, pauseAfter } from './browser.ts';
 import type { Received } from './exchange.ts';
-import { freePort } from './ports.ts';
 import { type Running, type Surroundings, start, temporaryFolder } from './process.ts';
 
 /** A running `sallyport up`. */
@@ -62,7 +62,7 @@ export async function startPlane(
 export interface Service {
   /** Public URL and address at once: no ingress stands in front. */
   readonly url: string;
-  readonly idp: AttackerIdp;
+  readonly idp: FakeIdp;
   readonly state: string;
   readonly running: Running;
   /** Plays the IdP's part of a sign-in: from `/login` to the answer of `/callback`. */
@@ -95,13 +95,13 @@ export async function startService(
   environment: Readonly<Record<string, string>> = {},
   args: readonly string[] = [],
   surroundings: Surroundings = {},
-  given?: AttackerIdp,
+  given?: FakeIdp,
   file: readonly string[] = [],
 ): Promise<Service> {
   const folder = temporaryFolder();
   const configFile = join(folder.path, 'sallyport.yaml');
   if (file.length > 0) writeFileSync(configFile, `${file.join('\n')}\n`);
-  const idp = given ?? (await startAttackerIdp(WEB_CLIENT_ID));
+  const idp = given ?? (await startFakeIdp(WEB_CLIENT_ID));
   const secretFile = join(folder.path, 'oidc_client_secret');
   writeFileSync(secretFile, WEB_CLIENT_SECRET, { mode: 0o600 });
   const port = await freePort();

@@ -5,7 +5,7 @@
  */
 
 import { createServer, type Server } from 'node:net';
-import { isTaken } from './ports.ts';
+import { isTaken } from '@sallyport/testing/wire/ports';
 
 /** Registered for the native app (requirement, "Limits"). */
 export const REDIRECT_PORT = 53_593;

@@ -8,11 +8,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { freePort } from '@sallyport/testing/wire/ports';
 import type { Browser } from './browser.ts';
 import { type Answer, CLIENT_IDS, startEmbeddedIdp, type WebRegistration } from './embedded-idp.ts';
 import type { Received } from './exchange.ts';
 import type { MovedClock } from './moved-clock.ts';
-import { freePort } from './ports.ts';
 import {
   createRefreshControl,
   type RefreshControl,

@@ -4,8 +4,8 @@
  * @module
  */
 
+import type { Lie, SeenRequest } from '@sallyport/testing/idp/fake-idp';
 import { expect } from 'vitest';
-import type { Lie, SeenRequest } from './attacker-idp.ts';
 import { Browser } from './browser.ts';
 import type { Received } from './exchange.ts';
 import type { Service } from './platform.ts';

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import type { Lie } from '@sallyport/testing/idp/fake-idp';
+import { freePort } from '@sallyport/testing/wire/ports';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTokenSigner } from '../../bench/servers/tokens.ts';
-import type { Lie } from '../../conformance/wire/attacker-idp.ts';
 import { Browser } from '../../conformance/wire/browser.ts';
 import { exchange } from '../../conformance/wire/exchange.ts';
 import { type Service, startService } from '../../conformance/wire/platform.ts';
-import { freePort } from '../../conformance/wire/ports.ts';
 import { startControlServer } from './control-server.ts';
 import { runSteadyLoad, type SteadyRequest, type SteadyResult } from './steady-load.ts';
 import { growthOf, type WatchedProcess, watchProcess } from './watched-memory.ts';

@@ -2,13 +2,14 @@ import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { status } from '@grpc/grpc-js';
+import { freePort } from '@sallyport/testing/wire/ports';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { exchange } from '../../conformance/wire/exchange.ts';
 import { type Plane, startPlane } from '../../conformance/wire/platform.ts';
 import type { Answer } from './backend.ts';
 import { callOnce, type EchoClient, openClient, startGrpcBackend } from './grpc-backend.ts';
 import { type Ingress, startIngress } from './ingress.ts';
-import { freePort, NGINX } from './nginx.ts';
+import { NGINX } from './nginx.ts';
 
 /** Headers of a caller. */
 type Headers = Readonly<Record<string, string>>;

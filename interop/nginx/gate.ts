@@ -7,6 +7,7 @@
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import { freePort } from '@sallyport/testing/wire/ports';
 import type { Browser } from '../../conformance/wire/browser.ts';
 import type { Received } from '../../conformance/wire/exchange.ts';
 import { type Service, startService } from '../../conformance/wire/platform.ts';
@@ -17,7 +18,7 @@ import {
   type Seen,
   startBackend,
 } from './backend.ts';
-import { createPrefix, freePort, type RunningNginx, startNginx } from './nginx.ts';
+import { createPrefix, type RunningNginx, startNginx } from './nginx.ts';
 import { RECIPE_FOLDER } from './recipe-folder.ts';
 
 /** What a test may change about the gate. */

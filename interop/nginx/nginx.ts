@@ -6,7 +6,6 @@
 
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { temporaryFolder } from '../../conformance/wire/process.ts';
 import { findPart, type Part, requirePart } from '../parts.ts';
@@ -92,15 +91,6 @@ export function testConfiguration(
     { encoding: 'utf8' },
   );
   return { ok: status === 0, log: stderr };
-}
-
-/** A port nobody listens on at the moment; nginx cannot be asked which one it took. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise<void>((resolve) => server.close(() => resolve()));
-  return port;
 }
 
 const MAIN = 'nginx.conf';

@@ -5,6 +5,7 @@ import { request } from 'node:https';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { connect as connectTls } from 'node:tls';
+import { freePort } from '@sallyport/testing/wire/ports';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Browser } from '../../conformance/wire/browser.ts';
 import { type Service, startService } from '../../conformance/wire/platform.ts';
@@ -12,7 +13,6 @@ import { findPart, requirePart } from '../parts.ts';
 import { type Backend, createAdminService, startBackend } from './backend.ts';
 import {
   createPrefix,
-  freePort,
   NGINX,
   type Prefix,
   type RunningNginx,

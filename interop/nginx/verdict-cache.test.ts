@@ -1,3 +1,4 @@
+import { freePort } from '@sallyport/testing/wire/ports';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Browser } from '../../conformance/wire/browser.ts';
 import { exchange, type Sent } from '../../conformance/wire/exchange.ts';
@@ -5,7 +6,7 @@ import { type Service, startService } from '../../conformance/wire/platform.ts';
 import { createAdminService } from './backend.ts';
 import { startGate } from './gate.ts';
 import { CACHE, type Ingress, startIngress } from './ingress.ts';
-import { freePort, NGINX } from './nginx.ts';
+import { NGINX } from './nginx.ts';
 
 describe.skipIf(NGINX.isLeftOut)(
   'nginx: the requirement\'s "auth-cache-key" in front of the server',

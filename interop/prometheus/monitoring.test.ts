@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
+import { freePort } from '@sallyport/testing/wire/ports';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { accessToken, BEARER_HEADER } from '../../conformance/wire/bearer.ts';
 import { Browser } from '../../conformance/wire/browser.ts';
 import { exchange } from '../../conformance/wire/exchange.ts';
 import { type Service, startService } from '../../conformance/wire/platform.ts';
-import { freePort } from '../../conformance/wire/ports.ts';
 import { SESSION_COOKIE } from '../../conformance/wire/sign-in.ts';
 import { PROMETHEUS, type Prometheus, runPromtool, startPrometheus } from './prometheus.ts';
 import {

@@ -7,8 +7,8 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { freePort } from '@sallyport/testing/wire/ports';
 import { exchange } from '../../conformance/wire/exchange.ts';
-import { freePort } from '../../conformance/wire/ports.ts';
 import { temporaryFolder } from '../../conformance/wire/process.ts';
 import { findPart, type Part, requirePart } from '../parts.ts';
 

@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { freePort } from '@sallyport/testing/wire/ports';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Browser } from '../../conformance/wire/browser.ts';
 import { exchange } from '../../conformance/wire/exchange.ts';
-import { freePort } from '../../conformance/wire/ports.ts';
 import { type Running, start, temporaryFolder } from '../../conformance/wire/process.ts';
 import { requirePart } from '../parts.ts';
 import { type ExternalProvider, startExternalProvider } from './external-provider.ts';

@@ -6,7 +6,7 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { freePort } from '../../conformance/wire/ports.ts';
+import { freePort } from '@sallyport/testing/wire/ports';
 
 /** A running provider, which knows one person, `ada`. */
 export interface ExternalProvider {

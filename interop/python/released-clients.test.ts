@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { isTaken } from '@sallyport/testing/wire/ports';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { isTaken } from '../../conformance/wire/ports.ts';
 import { holdRedirectPort, REDIRECT_PORT } from '../../conformance/wire/redirect-port.ts';
 import { requirePart } from '../parts.ts';
 import { findPythonClients } from './python-clients.ts';

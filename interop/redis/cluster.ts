@@ -6,7 +6,7 @@
 
 import { spawnSync } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
-import { freePort } from '../../conformance/wire/ports.ts';
+import { freePort } from '@sallyport/testing/wire/ports';
 import { findPart, type Part, requirePart } from '../parts.ts';
 import { type RedisServer, startRedis } from './redis-server.ts';
 

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { dirname } from 'node:path';
+import { isTaken } from '@sallyport/testing/wire/ports';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import { isTaken } from '../../conformance/wire/ports.ts';
 import { OPENSSL } from './certificates.ts';
 import { sendOnce } from './raw-client.ts';
 import { REDIS } from './redis-process.ts';

@@ -6,7 +6,7 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '../../conformance/wire/ports.ts';
+import { freePort } from '@sallyport/testing/wire/ports';
 import { temporaryFolder } from '../../conformance/wire/process.ts';
 import { createCertificates } from './certificates.ts';
 import { type Access, connectRaw, type RawClient, type Reply, sendOnce } from './raw-client.ts';

@@ -7,7 +7,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { freePort } from '../../conformance/wire/ports.ts';
+import { freePort } from '@sallyport/testing/wire/ports';
 import { temporaryFolder } from '../../conformance/wire/process.ts';
 import { type Reply, sendOnce } from './raw-client.ts';
 import { type RedisProcess, startRedisProcess } from './redis-process.ts';

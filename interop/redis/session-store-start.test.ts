@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { freePort } from '@sallyport/testing/wire/ports';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { freePort } from '../../conformance/wire/ports.ts';
 import { run, start, temporaryFolder } from '../../conformance/wire/process.ts';
 import { REDIS } from './redis-process.ts';
 import { type RedisOptions, startRedis } from './redis-server.ts';

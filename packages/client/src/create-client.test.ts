@@ -7,11 +7,8 @@ import {
   START,
   type TestPorts,
 } from '@sallyport/testing/client/ports';
-import {
-  findFreePort,
-  type ScriptedServer,
-  startScriptedServer,
-} from '@sallyport/testing/idp/scripted-server';
+import { type ScriptedServer, startScriptedServer } from '@sallyport/testing/idp/scripted-server';
+import { freePort } from '@sallyport/testing/wire/ports';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ClientPorts, createClient } from './create-client.ts';
 import type { PlatformMetadata } from './platform-metadata.ts';
@@ -238,7 +235,7 @@ describe('a client', () => {
 
 describe('a client of a person', () => {
   it('signs in as the advertised native app, with the advertised audience', async () => {
-    const redirectUri = `http://localhost:${await findFreePort()}/callback`;
+    const redirectUri = `http://localhost:${await freePort()}/callback`;
     advertise({ redirectUri, audience: 'human' });
     const client = create(settingsOf({}), {
       mayInteract: true,

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http2';
-import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import {
   type Echo,
@@ -18,6 +17,7 @@ import {
   testAnswer,
 } from '@sallyport/testing/gateway/running-gateway';
 import { signal } from '@sallyport/testing/time/signal';
+import { freePort } from '@sallyport/testing/wire/ports';
 import { dial, talk } from '@sallyport/testing/wire/wire-client';
 import { describe, expect, it } from 'vitest';
 import type { AskAnswer } from './admission.ts';
@@ -363,16 +363,6 @@ describe('a request that is not admitted reaches no backend', () => {
 });
 
 describe('a backend that is not there', () => {
-  async function freePort(): Promise<number> {
-    const server = createServer();
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    server.close();
-    await once(server, 'close');
-    return port;
-  }
-
   it('unreachable: 502 problem, gRPC UNAVAILABLE', async () => {
     const dead = `http://127.0.0.1:${await freePort()}`;
     const { origin, port, events } = await startGateway({ http: dead, grpc: dead });

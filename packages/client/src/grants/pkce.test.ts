@@ -4,10 +4,10 @@ import { connect, type Socket } from 'node:net';
 import { createTestPorts, metadataOf, type TestPorts } from '@sallyport/testing/client/ports';
 import {
   closeServer,
-  findFreePort,
   type ScriptedServer,
   startScriptedServer,
 } from '@sallyport/testing/idp/scripted-server';
+import { freePort } from '@sallyport/testing/wire/ports';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Grant } from '../grant.ts';
 import { createPkceGrant, type PkceOptions } from './pkce.ts';
@@ -24,7 +24,7 @@ let redirectUri: string;
 beforeEach(async () => {
   server = await startScriptedServer();
   ports = createTestPorts({ isTimeEndless: true });
-  port = await findFreePort();
+  port = await freePort();
   redirectUri = `http://localhost:${port}/callback`;
 });
 afterEach(() => server.close());

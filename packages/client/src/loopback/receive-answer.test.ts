@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { createServer, request as send } from 'node:http';
 import { connect } from 'node:net';
-import { closeServer, findFreePort } from '@sallyport/testing/idp/scripted-server';
+import { closeServer } from '@sallyport/testing/idp/scripted-server';
+import { freePort } from '@sallyport/testing/wire/ports';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type AnswerReceiver, receiveAnswer } from './receive-answer.ts';
 import { parseLoopbackRedirect } from './redirect-uri.ts';
@@ -60,7 +61,7 @@ async function isPending(): Promise<boolean> {
 }
 
 beforeEach(async () => {
-  port = await findFreePort();
+  port = await freePort();
   const started = await receiveAnswer(redirectAt(port), EXPECTED);
   if (!started.ok) throw new Error(started.error.description);
   receiver = started.value;
@@ -271,7 +272,7 @@ describe('a port that somebody else holds', () => {
   it.each(['127.0.0.1', '::1'])(
     'on %s alone is a conflict that names the holder',
     async (address) => {
-      const other = await findFreePort();
+      const other = await freePort();
       const server = createServer();
       await new Promise<void>((resolve) => server.listen(other, address, resolve));
       const started = await receiveAnswer(redirectAt(other), EXPECTED);

@@ -1,5 +1,6 @@
 /**
- * An identity provider that lies on demand.
+ * The one fake identity provider: honest until a test throws a switch. It imports no package, so that
+ * black-box tests use it, too. The provider that is real stands in `packages/idp`.
  *
  * @module
  */
@@ -12,7 +13,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
+import { exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose';
 
 /** What a forger knows when it makes an id_token. */
 export interface Forgery {
@@ -60,8 +61,26 @@ export interface SeenRequest {
   readonly form: URLSearchParams;
 }
 
+/** Answers a request in place of the honest IdP. */
+export type FakeIdpAnswer = (res: ServerResponse, request: SeenRequest) => void;
+
+/** What is fixed as the IdP starts. */
+export interface FakeIdpOptions {
+  /**
+   * Address of this machine, `127.0.0.1` when absent. The product counts that as the loopback and no
+   * other address of the network, so that another one stands for a host beyond it.
+   */
+  readonly host?: string;
+  /** Its signing key with `kid`; a new one named `k1` when absent. */
+  readonly privateJwk?: JWK;
+  /** Its honest metadata document. */
+  readonly document?: (issuer: string) => Readonly<Record<string, unknown>>;
+  /** Any request to the token endpoint is granted, with or without a code that it gave. */
+  readonly grantsAll?: boolean;
+}
+
 /** The IdP under control of the test. */
-export interface AttackerIdp {
+export interface FakeIdp {
   readonly issuer: string;
   /** Makes the next id_tokens; the honest one by default. */
   forge: (forgery: Forgery) => Promise<string>;
@@ -75,6 +94,8 @@ export interface AttackerIdp {
   metadata: Readonly<Record<string, unknown>>;
   /** The published key set, beside `k1`. */
   keys: readonly JWK[];
+  /** In place of the honest answers, by path; `*` stands for every path that has none of its own. */
+  readonly answers: Map<string, FakeIdpAnswer>;
   /** Paths whose requests are taken and never answered. */
   readonly stalled: Set<string>;
   readonly counts: {
@@ -122,15 +143,12 @@ interface Attempt {
   readonly lie: Lie;
 }
 
-/**
- * Starts it on a free port.
- *
- * @param host - Address of this machine. The product counts `127.0.0.1` as the loopback and no other
- *   address of that network, so that another one stands for a host beyond it.
- */
-export async function startAttackerIdp(clientId: string, host = '127.0.0.1'): Promise<AttackerIdp> {
-  const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true });
-  const publicJwk: JWK = { ...(await exportJWK(publicKey)), kid: 'k1', alg: 'RS256', use: 'sig' };
+/** Starts it on a free port, with `clientId` as the audience of its id_tokens. */
+export async function startFakeIdp(
+  clientId: string,
+  { host = '127.0.0.1', privateJwk, document = metadataOf, grantsAll = false }: FakeIdpOptions = {},
+): Promise<FakeIdp> {
+  const { privateKey, publicJwk } = await keyPairOf(privateJwk);
   const attemptByCode = new Map<string, Attempt>();
   const lieByToken = new Map<string, Lie>();
   const lieByRefreshToken = new Map<string, Lie>();
@@ -141,7 +159,7 @@ export async function startAttackerIdp(clientId: string, host = '127.0.0.1'): Pr
   const port = await listen(server, 0, host);
   const issuer = `http://${host}:${port}`;
 
-  const idp: AttackerIdp = {
+  const idp: FakeIdp = {
     issuer,
     forge: (forgery) => idp.honest(forgery),
     answer: undefined,
@@ -149,6 +167,7 @@ export async function startAttackerIdp(clientId: string, host = '127.0.0.1'): Pr
     userInfo: { name: 'Ada Lovelace', email: 'ada@example.test', email_verified: true },
     metadata: {},
     keys: [],
+    answers: new Map(),
     stalled: new Set(),
     counts: { jwks: 0, token: 0, userinfo: 0, revoke: 0, introspect: 0, par: 0 },
     signingKey: privateKey,
@@ -160,7 +179,7 @@ export async function startAttackerIdp(clientId: string, host = '127.0.0.1'): Pr
     requests: [],
     honest: ({ claims, signingKey }) =>
       new SignJWT({ ...claims })
-        .setProtectedHeader({ alg: 'RS256', kid: 'k1', typ: 'JWT' })
+        .setProtectedHeader({ alg: 'RS256', kid: publicJwk.kid ?? '', typ: 'JWT' })
         .sign(signingKey),
     authorize(location, lie = {}) {
       const query = new URL(location).searchParams;
@@ -189,10 +208,12 @@ export async function startAttackerIdp(clientId: string, host = '127.0.0.1'): Pr
     const seen = { method: req.method ?? '', path, headers: req.headers, form };
     idp.requests.push(seen);
     for (const waiter of waiting) if (waiter.path === path) waiter.resolve(seen);
+    const replaced = idp.answers.get(path) ?? idp.answers.get('*');
+    if (replaced !== undefined) return replaced(res, seen);
     switch (path) {
       case '/.well-known/openid-configuration':
         if (idp.stalled.has(path)) return;
-        return json({ ...metadataOf(issuer), ...idp.metadata });
+        return json({ ...document(issuer), ...idp.metadata });
       case '/jwks':
         idp.counts.jwks += 1;
         if (idp.stalled.has(path)) return;
@@ -207,6 +228,7 @@ export async function startAttackerIdp(clientId: string, host = '127.0.0.1'): Pr
           codes += 1;
           return exchangeCode(`refresh-${codes}`, { nonce: undefined, lie: refreshed }, res);
         }
+        if (grantsAll) return exchangeCode('any', { nonce: undefined, lie: {} }, res);
         const code = form.get('code') ?? '';
         const attempt = attemptByCode.get(code);
         if (attempt === undefined)
@@ -273,6 +295,31 @@ export async function startAttackerIdp(clientId: string, host = '127.0.0.1'): Pr
     };
     send(res, { body: honestAnswer(idToken, accessToken, more) });
   }
+}
+
+async function keyPairOf(
+  given: JWK | undefined,
+): Promise<{ readonly privateKey: CryptoKey; readonly publicJwk: JWK }> {
+  const use = { alg: 'RS256', use: 'sig' };
+  if (given === undefined) {
+    const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true });
+    return { privateKey, publicJwk: { ...(await exportJWK(publicKey)), kid: 'k1', ...use } };
+  }
+  const privateKey = (await importJWK(given, 'RS256', { extractable: true })) as CryptoKey;
+  const { kty = '', n = '', e = '', kid = '' } = given;
+  return { privateKey, publicJwk: { kty, n, e, kid, ...use } };
+}
+
+/** Answers with a status and a body. */
+export function answerWith(
+  status: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): FakeIdpAnswer {
+  return (res) => {
+    res.writeHead(status, { 'content-type': 'application/json', ...headers });
+    res.end(typeof body === 'string' ? body : JSON.stringify(body));
+  };
 }
 
 /** The token answer of an honest IdP, with further fields. */

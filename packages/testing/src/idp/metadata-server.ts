@@ -1,25 +1,13 @@
 /**
- * An authorization server's metadata endpoint that lies, stalls and dies on demand.
+ * The fake IdP for the running test, with the metadata document that clients are told.
  *
  * @module
  */
 
-import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
-
-/** The endpoint under the hand of a test. */
-export interface MetadataServer {
-  readonly issuer: string;
-  /** Put over the honest document. */
-  members: Readonly<Record<string, unknown>>;
-  /** Replaces the whole answer. */
-  answer: ((path: string, res: ServerResponse) => void) | undefined;
-  /** Paths asked for. */
-  readonly asked: string[];
-  goDown(): Promise<void>;
-  comeUp(): Promise<void>;
-}
+import { type FakeIdp, startFakeIdp } from './fake-idp.ts';
+import { WEB_CLIENT } from './forge.ts';
+import { IDP_JWK } from './idp-key.ts';
 
 /** What an honest server says. */
 export function honestDocument(issuer: string): Readonly<Record<string, unknown>> {
@@ -39,40 +27,9 @@ export function honestDocument(issuer: string): Readonly<Record<string, unknown>
   };
 }
 
-/** Starts it for the running test. */
-export async function startMetadataServer(): Promise<MetadataServer> {
-  const node = createServer((req, res) => {
-    const path = req.url ?? '';
-    server.asked.push(path);
-    if (server.answer !== undefined) return server.answer(path, res);
-    if (path !== '/.well-known/openid-configuration') {
-      res.writeHead(404).end();
-      return;
-    }
-    res.setHeader('content-type', 'application/json');
-    res.end(JSON.stringify({ ...honestDocument(server.issuer), ...server.members }));
-  });
-  const port = await listen(node, 0);
-  onTestFinished(() => close(node));
-  const server: MetadataServer = {
-    issuer: `http://127.0.0.1:${port}`,
-    members: {},
-    answer: undefined,
-    asked: [],
-    goDown: () => close(node),
-    comeUp: async () => void (await listen(node, port)),
-  };
-  return server;
-}
-
-async function listen(server: Server, port: number): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  return (server.address() as AddressInfo).port;
-}
-
-async function close(server: Server): Promise<void> {
-  if (!server.listening) return;
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeAllConnections();
-  await closed;
+/** Starts it; it ends with the test. */
+export async function startMetadataServer(): Promise<FakeIdp> {
+  const idp = await startFakeIdp(WEB_CLIENT, { privateJwk: IDP_JWK, document: honestDocument });
+  onTestFinished(() => idp.close());
+  return idp;
 }

@@ -70,15 +70,6 @@ export async function startScriptedServer(): Promise<ScriptedServer> {
   };
 }
 
-/** A port that was free on both loopback addresses a moment ago. */
-export async function findFreePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const port = portOf(server);
-  await closeServer(server);
-  return port;
-}
-
 /** The port a server listens on. */
 function portOf(server: Server): number {
   return (server.address() as AddressInfo).port;

@@ -19,7 +19,8 @@ import { createMetadataSource } from '../../../server/src/issuer/metadata/author
 import { listenOnOnePort } from '../../../server/src/listener/http-service.ts';
 import type { PublicClientConfig } from '../../../server/src/metadata/public-client-config.ts';
 import { createMetadataPart } from '../../../server/src/metadata-part.ts';
-import { type MetadataServer, startMetadataServer } from '../idp/metadata-server.ts';
+import type { FakeIdp } from '../idp/fake-idp.ts';
+import { startMetadataServer } from '../idp/metadata-server.ts';
 import { Clock } from '../time/clock.ts';
 import { Timers } from '../time/timers.ts';
 import { transports } from '../wire/rpc-clients.ts';
@@ -49,8 +50,8 @@ export const HOW: readonly string[] = Object.keys(transports(0));
 
 /** A running application handler. */
 export interface RunningFront {
-  readonly server: MetadataServer;
-  readonly signIn: MetadataServer;
+  readonly server: FakeIdp;
+  readonly signIn: FakeIdp;
   readonly timers: Timers;
   readonly readiness: { isReady: boolean };
   readonly stopping: AbortController;

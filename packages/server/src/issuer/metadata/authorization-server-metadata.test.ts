@@ -1,11 +1,8 @@
 import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createTemporaryFolder } from '@sallyport/testing/files/temporary-folder';
-import {
-  honestDocument,
-  type MetadataServer,
-  startMetadataServer,
-} from '@sallyport/testing/idp/metadata-server';
+import type { FakeIdp } from '@sallyport/testing/idp/fake-idp';
+import { honestDocument, startMetadataServer } from '@sallyport/testing/idp/metadata-server';
 import { Clock } from '@sallyport/testing/time/clock';
 import { Timers } from '@sallyport/testing/time/timers';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -41,11 +38,15 @@ async function logged(events: readonly string[], event: string): Promise<void> {
 }
 
 /** Runs until the document is on disk, then ends. */
-async function runOnce(server: MetadataServer, folder: string, clock: Clock): Promise<void> {
+async function runOnce(server: FakeIdp, folder: string, clock: Clock): Promise<void> {
   const { source, issuers } = setup(folder, clock);
   await source.of(server.issuer).need();
   await vi.waitFor(() => expect(readdirSync(folder)).toEqual([expect.stringMatching(/\.json$/)]));
   issuers.close();
+}
+
+function pathsAsked({ requests }: FakeIdp): readonly string[] {
+  return requests.map(({ path }) => path);
 }
 
 function keptFile(folder: string): string {
@@ -57,19 +58,19 @@ describe('the document of an authorization server', () => {
     const server = await startMetadataServer();
     const { source } = setup();
     expect(await source.of(server.issuer).need()).toEqual(honestDocument(server.issuer));
-    expect(server.asked).toEqual(['/.well-known/openid-configuration']);
+    expect(pathsAsked(server)).toEqual(['/.well-known/openid-configuration']);
   });
 
   it('is fetched from the registered place of RFC 8414 when the first has none', async () => {
     const server = await startMetadataServer();
     const issuer = `${server.issuer}/tenant`;
-    server.answer = (path, res) => {
+    server.answers.set('*', (res, { path }) => {
       if (path.startsWith('/tenant')) res.writeHead(404).end();
       else res.end(JSON.stringify(honestDocument(issuer)));
-    };
+    });
     const { source } = setup();
     expect(await source.of(issuer).need()).toEqual(honestDocument(issuer));
-    expect(server.asked).toEqual([
+    expect(pathsAsked(server)).toEqual([
       '/tenant/.well-known/openid-configuration',
       '/.well-known/oauth-authorization-server/tenant',
     ]);
@@ -77,10 +78,10 @@ describe('the document of an authorization server', () => {
 
   it('is fetched from metadataUrl alone when that is configured', async () => {
     const server = await startMetadataServer();
-    server.answer = (_, res) => res.end(JSON.stringify(honestDocument(server.issuer)));
+    server.answers.set('*', (res) => res.end(JSON.stringify(honestDocument(server.issuer))));
     const { source } = setup();
     await source.of(server.issuer, `${server.issuer}/meta`).need();
-    expect(server.asked).toEqual(['/meta']);
+    expect(pathsAsked(server)).toEqual(['/meta']);
   });
 
   it('is fetched once for all who name the same issuer', async () => {
@@ -89,7 +90,7 @@ describe('the document of an authorization server', () => {
     const [one, other] = [source.of(server.issuer), source.of(server.issuer)];
     await Promise.all([one.need(), other.need(), one.need()]);
     expect(other).toBe(one);
-    expect(server.asked).toHaveLength(1);
+    expect(pathsAsked(server)).toHaveLength(1);
   });
 
   it('is another one under another address', async () => {
@@ -108,11 +109,11 @@ describe('the document of an authorization server', () => {
     timers.fire(REFRESH_MS);
     await vi.waitFor(() => expect(timers.waiting).toContain(REFRESH_MS));
     expect(metadata.current).toBe(first);
-    server.members = { token_endpoint: `${server.issuer}/new` };
+    server.metadata = { token_endpoint: `${server.issuer}/new` };
     timers.fire(REFRESH_MS);
     await vi.waitFor(() => expect(metadata.current).not.toBe(first));
     expect(seen).toEqual([`${server.issuer}/token`, `${server.issuer}/new`]);
-    expect(server.asked).toHaveLength(3);
+    expect(pathsAsked(server)).toHaveLength(3);
   });
 
   it('stays while a refresh fails, however long', async () => {
@@ -128,24 +129,27 @@ describe('the document of an authorization server', () => {
     expect(await metadata.need()).toBe(document);
   });
 
-  it.each<readonly [string, (server: MetadataServer) => void]>([
-    ['names another issuer', (server) => (server.members = { issuer: 'https://evil.example' })],
+  it.each<readonly [string, (server: FakeIdp) => void]>([
+    ['names another issuer', (server) => (server.metadata = { issuer: 'https://evil.example' })],
     [
       'has an endpoint off https',
-      (server) => (server.members = { token_endpoint: 'http://evil.example/t' }),
+      (server) => (server.metadata = { token_endpoint: 'http://evil.example/t' }),
     ],
     [
       'redirects',
       (server) =>
-        (server.answer = (_, res) => res.writeHead(302, { location: '/elsewhere' }).end()),
+        server.answers.set('*', (res) => res.writeHead(302, { location: '/elsewhere' }).end()),
     ],
-    ['answers an error', (server) => (server.answer = (_, res) => res.writeHead(500).end('{}'))],
-    ['answers a page', (server) => (server.answer = (_, res) => res.end('<html>'))],
+    [
+      'answers an error',
+      (server) => server.answers.set('*', (res) => res.writeHead(500).end('{}')),
+    ],
+    ['answers a page', (server) => server.answers.set('*', (res) => res.end('<html>'))],
     [
       'answers more than 1 MiB',
-      (server) => (server.answer = (_, res) => res.end(' '.repeat(1_048_577))),
+      (server) => server.answers.set('*', (res) => res.end(' '.repeat(1_048_577))),
     ],
-    ['hangs up', (server) => (server.answer = (_, res) => res.destroy())],
+    ['hangs up', (server) => server.answers.set('*', (res) => res.destroy())],
   ])('of a server that %s is not there', async (_, lie) => {
     const server = await startMetadataServer();
     lie(server);
@@ -154,15 +158,16 @@ describe('the document of an authorization server', () => {
     const metadata = source.of(server.issuer);
     expect(await metadata.need()).toBeUndefined();
     expect(metadata.current).toBeUndefined();
-    expect(server.asked).not.toContain('/elsewhere');
+    expect(pathsAsked(server)).not.toContain('/elsewhere');
     expect(readdirSync(folder)).toEqual([]);
   });
 
   it('of a server that answers nothing is waited for five seconds, and used when it comes', async () => {
     const server = await startMetadataServer();
     const { promise, resolve } = Promise.withResolvers<() => void>();
-    server.answer = (_, res) =>
-      resolve(() => res.end(JSON.stringify(honestDocument(server.issuer))));
+    server.answers.set('*', (res) =>
+      resolve(() => res.end(JSON.stringify(honestDocument(server.issuer)))),
+    );
     const { source, timers } = setup();
     const metadata = source.of(server.issuer);
     const needed = metadata.need();
@@ -193,7 +198,7 @@ describe('the document of an authorization server', () => {
 
   it('that inlines keys is passed on and kept without them', async () => {
     const server = await startMetadataServer();
-    server.members = { jwks: { keys: [{ kty: 'oct', k: 'c2VjcmV0' }] } };
+    server.metadata = { jwks: { keys: [{ kty: 'oct', k: 'c2VjcmV0' }] } };
     const folder = createTemporaryFolder();
     const { source } = setup(folder);
     expect(await source.of(server.issuer).need()).not.toHaveProperty('jwks');
@@ -206,7 +211,7 @@ describe('after a restart while the server is down', () => {
   async function restart(
     change: (file: string) => void = () => {},
     afterMs = 1_000,
-  ): Promise<ReturnType<typeof setup> & { readonly server: MetadataServer }> {
+  ): Promise<ReturnType<typeof setup> & { readonly server: FakeIdp }> {
     const server = await startMetadataServer();
     const folder = createTemporaryFolder();
     const clock = new Clock();
@@ -256,7 +261,7 @@ describe('after a restart while the server is down', () => {
     const { source, server, timers, events } = await restart();
     const metadata = source.of(server.issuer);
     await logged(events, 'authorization_server_metadata_failed');
-    server.members = { token_endpoint: `${server.issuer}/new` };
+    server.metadata = { token_endpoint: `${server.issuer}/new` };
     await server.comeUp();
     timers.fire(1_000);
     await vi.waitFor(() => expect(metadata.current?.token_endpoint).toBe(`${server.issuer}/new`));

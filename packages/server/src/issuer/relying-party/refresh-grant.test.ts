@@ -1,6 +1,8 @@
 import { createHmac } from 'node:crypto';
+import { answerWith } from '@sallyport/testing/idp/fake-idp';
 import { createSigningKey, encodePart, forgeToken, WEB_CLIENT } from '@sallyport/testing/idp/forge';
-import { answerWith, IDP_KEY, startTokenIdp } from '@sallyport/testing/idp/token-idp';
+import { IDP_KEY } from '@sallyport/testing/idp/idp-key';
+import { startTokenIdp } from '@sallyport/testing/idp/token-idp';
 import { NOON } from '@sallyport/testing/time/clock';
 import { Timers } from '@sallyport/testing/time/timers';
 import fc from 'fast-check';
@@ -98,7 +100,7 @@ describe('a refresh that the IdP grants', () => {
     const { idp, refresh } = await setup();
     await refresh();
     const at = (path: string) => idp.requests.find((request) => request.path === path);
-    expect(at('/token')?.form).toEqual({
+    expect(Object.fromEntries(at('/token')?.form ?? [])).toEqual({
       grant_type: 'refresh_token',
       refresh_token: 'refresh-token-1',
     });
@@ -282,7 +284,7 @@ describe('an id_token that does not pass is unverified, and the new refresh toke
     ['more than 64 KiB', (iss) => forgeToken(IDP_KEY, { ...CLAIMS(iss), x: 'x'.repeat(65_536) })],
   ])('for %s', async (_, forge) => {
     const { idp, refresh, pathsAsked } = await setup();
-    idp.keys = [IDP_KEY.jwk, EC_KEY.jwk];
+    idp.keys = [EC_KEY.jwk];
     idp.granted = { id_token: forge(idp.issuer) };
     expect(await refresh()).toEqual(unverified(expect.any(String)));
     expect(pathsAsked()).not.toContain('/userinfo');
@@ -324,10 +326,10 @@ describe('an id_token that does not pass is unverified, and the new refresh toke
       const body = {
         access_token: 'a',
         token_type: 'Bearer',
-        refresh_token: `next-of-${request.form['refresh_token']}`,
+        refresh_token: `next-of-${request.form.get('refresh_token')}`,
         id_token: idp.issueIdToken({}, FOREIGN),
       };
-      if (request.form['refresh_token'] === 'two') resolve();
+      if (request.form.get('refresh_token') === 'two') resolve();
       void promise.then(() => answerWith(200, body)(res, request));
     });
     expect(await Promise.all([refresh('one'), refresh('two')])).toEqual([

@@ -1,5 +1,6 @@
+import { answerWith } from '@sallyport/testing/idp/fake-idp';
 import { WEB_CLIENT } from '@sallyport/testing/idp/forge';
-import { answerWith, startTokenIdp } from '@sallyport/testing/idp/token-idp';
+import { startTokenIdp } from '@sallyport/testing/idp/token-idp';
 import { NOON } from '@sallyport/testing/time/clock';
 import { Timers } from '@sallyport/testing/time/timers';
 import { expect, it, onTestFinished, vi } from 'vitest';
@@ -60,9 +61,12 @@ it('a refresh is listened to for ten minutes, since it may be carried out so lat
 });
 
 it('a sign-in at the same endpoint is waited for ten seconds: a person stands behind it', async () => {
-  const { relyingParty, asked } = await setup();
+  const { idp, relyingParty, asked } = await setup();
   const checks = { state: 's', nonce: 'n', codeVerifier: 'v'.repeat(43) };
-  await relyingParty.exchange(new URLSearchParams({ code: 'c', state: 's' }), checks);
+  await relyingParty.exchange(
+    new URLSearchParams({ code: 'c', state: 's', iss: idp.issuer }),
+    checks,
+  );
   expect(asked.filter(([path]) => path === '/token')).toEqual([['/token', 'usual', 10_000]]);
 });
 

@@ -4,7 +4,8 @@ import {
   type SigningKey,
   WEB_CLIENT,
 } from '@sallyport/testing/idp/forge';
-import { IDP_KEY, startTokenIdp } from '@sallyport/testing/idp/token-idp';
+import { IDP_KEY } from '@sallyport/testing/idp/idp-key';
+import { startTokenIdp } from '@sallyport/testing/idp/token-idp';
 import { NOON } from '@sallyport/testing/time/clock';
 import { Timers } from '@sallyport/testing/time/timers';
 import { expect, it, onTestFinished, vi } from 'vitest';

@@ -6,7 +6,7 @@
 
 import { type AddressInfo, createServer } from 'node:net';
 
-/** A port nobody has at the moment. */
+/** A port of the loopback on which nothing listens at the moment. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -15,7 +15,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Whether a port cannot be listened on: somebody does, or this user may not. */
+/** Whether a port cannot be listened on: a process does, or this user may not. */
 export function isTaken(port: number): Promise<boolean> {
   const server = createServer();
   return new Promise((resolve) => {
