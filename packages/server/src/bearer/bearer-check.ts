@@ -19,7 +19,7 @@ export interface BearerCheckOptions
   readonly dangerouslyAllowPlainHttpTo?: readonly string[];
   /** Names of the headers, lower case, and whether `authorization` is left out beside them. */
   readonly headers: Parameters<typeof selectBearerHeaders>[0];
-  /** Told of an outage that left a request undecided. */
+  /** Called with an outage that left a request undecided. */
   readonly onOutage: (cause: unknown) => void;
 }
 

@@ -27,7 +27,7 @@ export interface BearerPolicy {
  *
  * @param claims - Verified claims of an access token for us.
  *
- * @see [RFC 6750 section 3.1](https://www.rfc-editor.org/rfc/rfc6750#section-3.1) a token without the scope is 403, so that nobody signs in again for it
+ * @see [RFC 6750 section 3.1](https://www.rfc-editor.org/rfc/rfc6750#section-3.1) a token without the scope is 403: signing in again would not help
  */
 export function decideVerified(
   claims: JsonObject,

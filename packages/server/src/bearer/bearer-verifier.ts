@@ -34,7 +34,7 @@ export interface BearerVerifierOptions
   readonly fetch: IssuerFetch;
   readonly schedule: Schedule;
   readonly generation: Generation;
-  /** Told why a token was refused, when it is verified. The issuer is one of the configured, or unknown. */
+  /** Called when verification refuses a token, not for a remembered refusal. The issuer is a configured one, or unknown. */
   readonly onRefused?: ((problem: TokenProblem, issuer: string | undefined) => void) | undefined;
 }
 
@@ -42,7 +42,7 @@ export interface BearerVerifierOptions
 export interface RunningBearerVerifier extends BearerVerifier {
   /** Every issuer, and whether its keys have been read. */
   issuers(): ReadonlyMap<string, boolean>;
-  /** As the JWT verifier tells them. */
+  /** As the JWT verifier reports them. */
   keySets(): readonly FetchedKeySet[];
   /** Verdicts in memory, refusals counted. */
   remembered(): Occupancy;

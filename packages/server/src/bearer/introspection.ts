@@ -95,7 +95,7 @@ export function createIntrospection(
       exp: Math.floor(nowSeconds) + WITHOUT_END_SECONDS,
       ...answer,
     };
-    // Optional in RFC 7662, and needed here: it tells a token of the web application.
+    // Optional in RFC 7662, and needed here: it identifies tokens of the web application.
     if (readClientId(claims, issuer.clientIdClaims) === undefined) return refused('client');
     const problem = findClaimsProblem(claims, policy, nowSeconds);
     return problem === undefined

@@ -31,7 +31,7 @@ export type TokenProblem =
   | 'opaque'
   | 'scope';
 
-/** What came of verifying a token: whose it is, why it is not accepted, or that nobody can tell. */
+/** The outcome of verifying a token: its claims, why it is refused, or undecided. */
 export type Verification =
   | { readonly outcome: 'verified'; readonly settings: IssuerSettings; readonly claims: JsonObject }
   | { readonly outcome: 'refused'; readonly problem: TokenProblem; readonly issuer?: string }
@@ -58,12 +58,12 @@ interface TrustedIssuer {
   readonly keys: IssuerKeys;
 }
 
-/** Settings and ports of {@link createJwtVerifier}; failures are told with the issuer. */
+/** Settings and ports of {@link createJwtVerifier}; failures are reported with the issuer. */
 export interface JwtVerifierOptions {
   readonly settings: BearerSettings;
   readonly issuers: Issuers;
   readonly now: () => number;
-  /** Told when a key that was there is not any more: what it verified counts for nothing now. */
+  /** Called when a key has disappeared: verdicts on tokens that it verified no longer count. */
   readonly onKeyGone: () => void;
   readonly onFailure: (issuer: string, cause: unknown) => void;
   readonly onKeysLoaded: (issuer: string, ignored: number) => void;

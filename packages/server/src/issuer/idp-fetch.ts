@@ -1,5 +1,5 @@
 /**
- * The one way out to the IdP: bounded in time and size, no redirects, no surprises.
+ * Requests to an issuer: bounded in time and size, without redirects.
  *
  * @module
  */
@@ -60,7 +60,7 @@ export function createIdpFetch({ fetch, timeoutMs, bodyMaxBytes }: IdpFetchOptio
       });
     } catch (cause) {
       if (cause instanceof RangeError) throw cause;
-      // Told apart from everything an IdP that does answer can get wrong.
+      // A code of its own: an IdP that does answer can fail in other ways.
       throw new SallyportError('SP_IDP_UNREACHABLE', {
         component: 'idp',
         cause,

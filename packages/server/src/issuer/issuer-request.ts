@@ -6,7 +6,7 @@
 
 import { createIdpFetch } from './idp-fetch.ts';
 
-/** Fetches from an issuer; bounded in time and size, follows no redirect, rejects when nobody answers. */
+/** Fetches from an issuer; bounded in time and size, follows no redirect, rejects without an answer. */
 export type IssuerFetch = (url: string, init: RequestInit) => Promise<Response>;
 
 const TIMEOUT_MS = 5_000;

@@ -1,5 +1,5 @@
 /**
- * Every issuer that this service asks for anything, each once.
+ * All issuers that this service asks: one metadata document and one key cache for each.
  *
  * @module
  */
@@ -24,7 +24,7 @@ export interface IssuersOptions {
 /** One issuer. */
 export interface Issuer {
   readonly metadata: IssuerMetadata;
-  /** One cache for all its tokens, whatever they are for. */
+  /** One key cache for id_tokens, access tokens and logout tokens. */
   readonly keys: IssuerKeys;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Something fetched from the IdP that must be there soon, stay fresh and never be lost again.
+ * A value loaded from an issuer: retried until it is there, refreshed, and kept when a refresh fails.
  *
  * @module
  */
@@ -14,7 +14,7 @@ export interface RefreshedValueOptions<T> {
   readonly schedule: Schedule;
   /** At least 0, below 1. By default the runtime's: nothing secret hangs on it. */
   readonly random?: (() => number) | undefined;
-  /** Told of each failed attempt, and of each value. */
+  /** Called with the cause of each failed attempt, and with each value. */
   readonly onFailure: (cause: unknown) => void;
   readonly onLoaded: (value: T) => void;
 }
@@ -64,14 +64,14 @@ export class RefreshedValue<T> {
 
   /**
    * The value, or the result of one attempt to get it now; `undefined` when that failed. Such an
-   * attempt moves nothing of the schedule: people who keep asking do not put recovery off.
+   * attempt leaves the schedule as it is: frequent requests do not delay recovery.
    */
   async need(): Promise<T | undefined> {
     return this.#value ?? (await this.#load(false));
   }
 
   /**
-   * One attempt to get it anew, shared by all who ask meanwhile; `current` then holds the outcome.
+   * One attempt to load it again, shared by all callers meanwhile; `current` then holds the outcome.
    * Moves nothing of the schedule, like {@link need}.
    */
   async reload(): Promise<void> {
@@ -85,7 +85,7 @@ export class RefreshedValue<T> {
   }
 
   #load(isScheduled: boolean): Promise<T | undefined> {
-    // Also when it joins an attempt that somebody asked for: whatever comes of that, the schedule goes on.
+    // Also when it joins an attempt of a caller: the schedule goes on whatever its outcome.
     if (isScheduled) this.#isDue = true;
     this.#inFlight ??= this.#attempt().finally(() => {
       this.#inFlight = undefined;

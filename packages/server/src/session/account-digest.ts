@@ -12,7 +12,7 @@ const DIGEST_BYTES = 12;
 /**
  * Digests an account: 16 base64url characters, the same for every session of a principal.
  *
- * It names nobody, and proves nothing: whoever knows issuer and subject can compute it.
+ * It identifies no person and proves nothing: issuer and subject are enough to compute it.
  */
 export function digestAccount({ issuer, subject }: Pick<Principal, 'issuer' | 'subject'>): string {
   return createHash('sha256')

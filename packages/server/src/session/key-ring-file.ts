@@ -20,7 +20,7 @@ const RING_MAX_KEYS = 64;
  * Opens the ring in a file, and makes the file with one key when there is none.
  *
  * Of several processes that start at once exactly one creates the file; the others read it. The file
- * is written whole and linked into place, mode 0600, so that nobody ever reads half a ring.
+ * is written to a temporary file and linked into place, mode 0600, so that readers never see a partial ring.
  *
  * @param path - The ring file; its folder is created with mode 0700.
  */

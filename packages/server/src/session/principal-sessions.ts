@@ -43,7 +43,7 @@ export interface OpenedPage {
 const LIST_MAX = 200;
 /** The IdP's clock may be behind ours by this much, and its times are whole seconds. */
 const IDP_CLOCK_BEHIND_MS = 31_000;
-/** What was ended within a second is told as that second's begin. */
+/** An IdP gives the time of a logout in whole seconds, rounded down. */
 const IDP_WHOLE_SECOND_MS = 999;
 
 /** Dependencies of {@link PrincipalSessions}. */
@@ -79,7 +79,7 @@ export class PrincipalSessions {
     return this.#standing(await this.#store.listByPrincipal(key, limit));
   }
 
-  /** A part of everybody's sessions that stand. For operators. */
+  /** A page of all sessions that stand. For operators. */
   async page(cursor: string | undefined, limit: number): Promise<OpenedPage> {
     const { sessions, next } = await this.#store.list(cursor, limit);
     const now = this.#now();
@@ -89,7 +89,7 @@ export class PrincipalSessions {
     return { sessions: this.#standing(sessions), sealed: sealed.map(({ id }) => id), next };
   }
 
-  /** The session of an id, whoever's it is, when it stands. For operators. */
+  /** The session with this id, of any owner, when it stands. For operators. */
   async find(id: number): Promise<Session | undefined> {
     const stored = await this.#store.read(id);
     return stored === undefined ? undefined : this.#standing([stored])[0];

@@ -12,7 +12,7 @@ import { formatSessionId, parseSessionId, readSessionId } from './session-id.ts'
 export interface SessionHandle {
   /** 48 bits of a hash of the secret: a row number, not a secret itself. */
   readonly id: number;
-  /** 32 random bytes. Secret: whoever has it is signed in. */
+  /** 32 random bytes. Secret: its bearer is signed in. */
   readonly secret: Buffer;
 }
 

@@ -116,7 +116,7 @@ export function openSession(
 }
 
 /**
- * Opens a stored session for whoever has the key ring: to list sessions, never to admit anybody.
+ * Opens a stored session with the key ring alone: to list sessions, never to admit a request.
  *
  * @returns `undefined` as in {@link openSession}.
  */
@@ -138,7 +138,7 @@ function openMetadata(
   if (!isKnownVersion(kept.v)) return undefined;
   const isFirst = kept.v === FIRST_VERSION;
   return {
-    // Name by name: copying whatever is there costs more than opening the seal.
+    // Member by member: copying the whole object costs more than opening the seal.
     session: {
       id: stored.id,
       generation: stored.generation,

@@ -10,7 +10,7 @@ export interface StoredSession {
   readonly id: number;
   /** Counts replacements; a writer that read an older one loses. */
   readonly generation: number;
-  /** Sealed under the key ring: who, since when, until when. */
+  /** Sealed under the key ring: principal and times of the session. */
   readonly metadata: Uint8Array;
   /** Sealed under key ring and cookie secret: the tokens. */
   readonly tokens: Uint8Array;
@@ -85,7 +85,7 @@ export interface RevocationsSeen {
 /**
  * Sessions of one deployment, shared by all its processes.
  *
- * Every method rejects with `SP_STORE_UNAVAILABLE` when it cannot tell; a caller then decides
+ * Every method rejects with `SP_STORE_UNAVAILABLE` when the store cannot be used; a caller then decides
  * nothing, and never admits. What resolved has happened: a created or ended session survives the
  * process. Implementations run the contract suite in `packages/testing/src/store-contracts`.
  */
@@ -116,7 +116,7 @@ export interface SessionStore {
   /**
    * Notes that a generation's refresh token is about to leave for the IdP, and prolongs the lease with it.
    *
-   * @param holder - Who has the lease; whoever lost it meanwhile may not send.
+   * @param holder - The holder of the lease; a holder that has lost it may not send.
    * @param forMs - The lease ends after this, unless it is taken again.
    *
    * @returns `false` when the session is gone or of another generation, or the lease somebody else's: then
@@ -137,12 +137,12 @@ export interface SessionStore {
    * @returns Whether `holder` has it now.
    */
   lease(id: number, holder: string, forMs: number): Promise<boolean>;
-  /** Gives a lease back; does nothing when somebody else has it. */
+  /** Gives a lease back; does nothing when another holder has it. */
   release(id: number, holder: string): Promise<void>;
   /**
    * Ends a session for every process; resolves once that is durable. No error when it is gone already.
    *
-   * @param reason - Told to who shows its cookie later; `signed_out` by default.
+   * @param reason - Reported to a later request with its cookie; `signed_out` by default.
    */
   revoke(id: number, reason?: EndReason): Promise<void>;
   /**

@@ -88,7 +88,7 @@ const SURPLUS_MAX = 4;
 /**
  * Sessions over a store and a key ring. Holds no state of its own.
  *
- * Every method rejects with `SP_STORE_UNAVAILABLE` or `SP_KEY_RING_UNUSABLE` when it cannot tell.
+ * Every method rejects with `SP_STORE_UNAVAILABLE` or `SP_KEY_RING_UNUSABLE` when it cannot decide.
  */
 export class Sessions {
   readonly #store: SessionStore;
@@ -167,7 +167,7 @@ export class Sessions {
   /**
    * Looks up the sessions of several cookie values, in one read of the store as far as it can.
    *
-   * Why a session ended is told to its own cookie alone: a wrong secret gets the answer of an id that nobody has.
+   * Only a session's own cookie gets the reason of its end: a wrong secret gets the answer for an unknown id.
    *
    * @param cookieValues - Untrusted; as many as `readSessionValues` gives.
    *
@@ -183,7 +183,7 @@ export class Sessions {
       found.map(async (each, index) => {
         if (each !== undefined) return each;
         const handle = handles[index];
-        // Beside a session that stands nobody is told of others.
+        // While one session stands, the end of another is not reported.
         if (isAny || handle === undefined || !isIdOfSecret(handle)) return 'session_unknown';
         return (await this.#store.endReason(handle.id)) ?? 'session_unknown';
       }),

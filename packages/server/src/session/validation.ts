@@ -6,7 +6,7 @@
 
 import type { Session } from './session-record.ts';
 
-/** Of the time until the IdP must be asked, this part passes before it is: a slow answer then harms nobody. */
+/** Of the time until the IdP must be asked, this part passes before it is: a slow answer then delays no request. */
 const AHEAD = 0.8;
 /** Sessions begun together are spread over this part of that time, so that they do not ask together for ever. */
 const SPREAD = 0.1;
@@ -24,7 +24,7 @@ export interface ValidationLimits {
  * Plans the next validation, counted from one that has just succeeded.
  *
  * @param sessionId - Spreads sessions; the same session always gets the same place.
- * @param renewable - Whether there is a refresh token: without one nobody can be asked.
+ * @param renewable - Whether there is a refresh token: without one the IdP cannot be asked.
  * @param accessTokenLifeMs - What the IdP granted; it wants to be asked at least that often.
  */
 export function planValidation(
@@ -50,7 +50,7 @@ export function planValidation(
 
 /** Uses are noted this often at most, so that the last one noted may be older than the last one by this much. */
 const NOTE_USE_EVERY_MS = 60_000;
-/** Who asks at least once a minute has a use noted that is younger than this. */
+/** A session used at least once a minute has a noted use younger than this. */
 const STEADY_USE_MS = 2 * NOTE_USE_EVERY_MS;
 
 /**

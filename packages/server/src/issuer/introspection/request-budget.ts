@@ -72,7 +72,7 @@ export class RequestBudget {
     }
   }
 
-  /** Turns away whoever waits. */
+  /** Turns away the requests that wait. */
   close(): void {
     this.#cancel?.();
     for (const { turnAway } of this.#waiting.splice(0)) turnAway();

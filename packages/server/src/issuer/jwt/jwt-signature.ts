@@ -25,7 +25,7 @@ export interface SignedText {
 export type SignatureResult = 'verified' | 'unknown_key' | 'signature' | 'undecided' | 'pending';
 
 /**
- * Verifies the signature of a token that came from a stranger, and once more with keys fetched anew when it
+ * Verifies the signature of a token from an unknown sender, and once more with keys fetched again when it
  * does not hold; synchronous unless they are fetched.
  *
  * A token of a key that is not known is refused once a fetch that began after the token came has not found
@@ -83,7 +83,7 @@ export async function verifyIssuedSignature(
     const result = trySignature(keys, jwt);
     if (result === 'verified' || keys.hasLookedSince(cameAt)) return result;
     if (keys.knows(jwt.keyId) && keys.isFresh) return result;
-    // Also after one that failed: then nobody can tell.
+    // Also after a fetch that failed: then it cannot be decided.
     if (keys.begun > cameAt && result === 'undecided') return result;
     const asked = keys.ask('issuer');
     if (asked === undefined) {

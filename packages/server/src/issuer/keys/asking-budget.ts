@@ -1,5 +1,5 @@
 /**
- * How often an issuer may be asked for its keys on account of tokens.
+ * Rate limit for fetching an issuer's keys because of tokens.
  *
  * @module
  */

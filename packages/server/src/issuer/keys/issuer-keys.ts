@@ -17,7 +17,7 @@ import { RefreshedValue } from '../refreshed-value.ts';
 import { AskingBudget, type AskingLimits } from './asking-budget.ts';
 import { type KeySet, parseKeySet } from './key-set.ts';
 
-/** What a part of this service is told of the keys it uses. */
+/** Callbacks of a part of this service that uses the keys. */
 export interface KeysUse {
   /** A key that was there is not any more: what it verified counts for nothing now. */
   readonly onKeyGone?: () => void;
@@ -25,7 +25,7 @@ export interface KeysUse {
   readonly onFailure: (cause: unknown) => void;
 }
 
-/** Where a token came from: from the issuer itself, over TLS, or from a stranger, who can make any up. */
+/** Where a token came from: the issuer itself, over TLS, or an unknown sender, who may have made it up. */
 export type TokenOrigin = 'issuer' | 'stranger';
 
 interface FetchedKeys {
@@ -39,7 +39,7 @@ interface FetchedKeys {
 const BETWEEN_TWO_MS = 1_000;
 const LIMITS: Readonly<Record<TokenOrigin, AskingLimits>> = {
   stranger: { perMinute: 5, distancesMs: [BETWEEN_TWO_MS, BETWEEN_TWO_MS, 5_000, 15_000] },
-  // No stranger can cause one, and what it is for has cost the issuer a request or two already.
+  // An unknown sender cannot cause such a fetch, and the issuer has already answered a token request for it.
   issuer: { perMinute: 20, distancesMs: [BETWEEN_TWO_MS] },
 };
 /** Undecided tokens whose first coming is kept in mind, and ids of withdrawn keys. */
@@ -180,7 +180,7 @@ export class IssuerKeys {
    * Fetches the set because a token needs a key that it lacks, or joins the fetch that is under way, which
    * may miss a key that was published since it began.
    *
-   * @returns Settles with it, whatever becomes of it; `undefined` when it is too early for one.
+   * @returns Settles when the fetch ends, also with a failure; `undefined` when it is too early for one.
    */
   ask(origin: TokenOrigin): Promise<void> | undefined {
     if (this.#kept.isLoading) return this.#kept.reload();
@@ -192,7 +192,7 @@ export class IssuerKeys {
     return this.#kept.reload().then(() => budget.end(!isSame(before, this.#known)));
   }
 
-  /** Fetches the set when the last attempt to is 30 s ago; settles with it, whatever becomes of it. */
+  /** Fetches the set when the last attempt is 30 s old or older; settles when the fetch ends, also with a failure. */
   async freshen(): Promise<void> {
     if (!isWithin(this.#ports.now() - this.#attemptedAt, FRESH_MS)) await this.#kept.reload();
   }

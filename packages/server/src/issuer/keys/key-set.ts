@@ -92,7 +92,7 @@ function toKey(entry: JsonValue): VerificationKey | undefined {
   const isForVerifying =
     (use === undefined || use === 'sig') &&
     (operations === undefined || (isList(operations) && operations.includes('verify')));
-  // A published private key is nobody's any more.
+  // A published private key proves nothing any more.
   if (!isForVerifying || kty === 'oct' || Object.hasOwn(entry, 'd')) return undefined;
   if (kid !== undefined && typeof kid !== 'string') return undefined;
   if (alg !== undefined && typeof alg !== 'string') return undefined;

@@ -49,7 +49,7 @@ export interface DocumentProblem {
 
 type MemberKind = 'endpoint' | 'link' | 'texts' | 'boolean';
 
-/** Whoever is not in this list is not passed on: keys, secrets of a careless server, and surprises. */
+/** Members that are not in this list are dropped: keys, secrets of a careless server, and unknown ones. */
 const MEMBERS: Readonly<Record<string, MemberKind>> = {
   authorization_endpoint: 'endpoint',
   token_endpoint: 'endpoint',
@@ -91,7 +91,7 @@ const MEMBERS: Readonly<Record<string, MemberKind>> = {
   frontchannel_logout_session_supported: 'boolean',
 };
 
-/** Without these nobody can sign in. */
+/** Members that a sign-in needs. */
 const SIGN_IN_MEMBERS = ['authorization_endpoint', 'token_endpoint'] as const;
 /** May never be quietly ignored: signatures hang on them, or the protection against a mix-up. */
 const DECISIVE: ReadonlySet<string> = new Set([
@@ -106,7 +106,7 @@ const TEXT_MAX_LENGTH = 2_048;
 
 /**
  * Reads the document of an issuer, the same for everything that is asked of it: sign-in, keys of bearer
- * tokens, and what clients are told.
+ * tokens, and the metadata that clients are given.
  *
  * The issuer is compared character by character. An endpoint that may not be used spoils the document, so
  * that the last good one stays in use instead of half a new one; `null` and an empty text in place of an

@@ -44,7 +44,7 @@ export type KeptDocumentProblem =
   | 'foreign'
   | 'old';
 
-/** Longer than an outage that nobody notices, shorter than a change of endpoints may be forgotten. */
+/** Longer than an unnoticed outage; short enough that endpoints which moved are not used for long. */
 export const KEPT_DOCUMENT_MAX_AGE_MS = 86_400_000;
 /** What a server's clock may be set back by between two runs. */
 const CLOCK_SKEW_MS = 60_000;
@@ -81,7 +81,7 @@ export function readKeptDocument(
     origin.dangerouslyAllowPlainHttpTo,
   );
   if (!parsed.ok) return refuse(parsed.error.member === 'issuer' ? 'foreign' : 'corrupt');
-  // What was kept had been through the same reading: anything more was put there by somebody else.
+  // Only parsed documents are written: an additional member was put there by another program.
   if (Object.keys(parsed.value).length !== Object.keys(file['document'] ?? {}).length)
     return refuse('corrupt');
   const age = now - fetchedAt;

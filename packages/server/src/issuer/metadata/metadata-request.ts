@@ -36,7 +36,7 @@ export function listMetadataUrls(issuer: string, metadataUrl: string): readonly 
  * @param dangerouslyAllowPlainHttpTo - The setting of that name: elsewhere but on the loopback no place on
  *   plain http is asked.
  *
- * @throws {SallyportError} `SP_IDP_UNREACHABLE` when nobody answers, or a server that says of itself that
+ * @throws {SallyportError} `SP_IDP_UNREACHABLE` when there is no answer, or a server that says of itself that
  *   it is broken; `SP_IDP_PROTOCOL` for an answer that is not to be believed.
  */
 export async function fetchIssuerDocument(

@@ -48,7 +48,7 @@ const ALGORITHMS: Readonly<Record<string, readonly ClientKeyAlgorithm[]>> = {
   ed25519: ['EdDSA', 'Ed25519'],
 };
 
-/** What the web cryptography has to be told of each algorithm. */
+/** Parameters of each algorithm for Web Cryptography. */
 const PARAMETERS = {
   RS256: { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' },
   PS256: { name: 'RSA-PSS', hash: 'SHA-256' },
@@ -60,7 +60,7 @@ const PARAMETERS = {
 /**
  * Reads a private key: one PEM block in PKCS#8 (RFC 5958), one JWK or a set of JWKs (RFC 7517).
  *
- * Of a set the first signs, and all are published, so that whoever keeps the published keys for a while
+ * Of a set the first signs, and all are published, so that an IdP that caches the published keys
  * can learn of the next one before it is used. The type decides the algorithm, unless the JWK's `alg`
  * chooses another that the type has. The key ID is the JWK's `kid`, else the thumbprint (RFC 7638), so
  * that a new key always has a new one. Does not ask whether the IdP knows the key.

@@ -22,7 +22,7 @@ export interface LogoutToken {
   readonly acceptedUntil: number;
 }
 
-/** The first check that a token does not pass. Stable: a field of the log, never told to the sender. */
+/** The first check that a token does not pass. Stable: a field of the log, never sent to the caller. */
 export type LogoutTokenProblem =
   | 'typ'
   | 'iss'

@@ -66,7 +66,7 @@ const REVOCATION_TIMEOUT_MS = 3_000;
  * Creates the relying party and begins to fetch the IdP's metadata.
  *
  * The id_token's signature is verified although it comes straight from the token endpoint: a proxy
- * in between, or a mix-up of issuers, must not decide who somebody is. Metadata and keys are those of
+ * in between, or a mix-up of issuers, must not decide who a person is. Metadata and keys are those of
  * `issuer/`; the library fetches neither.
  */
 export function createRelyingParty(options: RelyingPartyOptions): RelyingParty {
@@ -134,7 +134,7 @@ export function createRelyingParty(options: RelyingPartyOptions): RelyingParty {
       try {
         return accept(await oidc.buildAuthorizationUrlWithPAR(configuration, parameters));
       } catch (error) {
-        // Never the parameters through the browser instead: whoever can break the push would choose that.
+        // No fallback to parameters through the browser: an attacker could cause it by breaking the push.
         return refuse(toRefusal(error));
       }
     },
@@ -238,7 +238,7 @@ export function createRelyingParty(options: RelyingPartyOptions): RelyingParty {
     };
   }
 
-  /** No sign-in would come to its end, and nobody would know before the first one. */
+  /** Found when the metadata is read: every sign-in would fail, and the first person would notice. */
   function findPushProblem(server: IssuerDocument): string | undefined {
     if (!isPushed(server) || server.pushed_authorization_request_endpoint !== undefined)
       return undefined;
@@ -294,7 +294,7 @@ export function createRelyingParty(options: RelyingPartyOptions): RelyingParty {
   ): Promise<Result<ExchangedTokens, ExchangeRefusal>> {
     const url = new URL(redirectUri);
     url.search = callback.toString();
-    // Beside the exchange, so that no key that was withdrawn half a minute ago signs anybody in.
+    // In parallel with the exchange, so that a key withdrawn more than 30 s ago verifies no sign-in.
     const freshened = keys.freshen();
     const answer = await oidc.authorizationCodeGrant(configuration, url, {
       expectedState: state,
@@ -367,13 +367,13 @@ function toRefusal(error: unknown): ExchangeRefusal {
   const challenged = readClientChallenge(error);
   if (challenged !== undefined) return challenged;
   if (isUnreachable(error)) return { reason: 'idp_unreachable', cause: error };
-  // Whatever else goes wrong is in what the IdP answered.
+  // Every other failure is in the IdP's answer.
   return { reason: 'token_invalid', check: checkOf(error) };
 }
 
 /**
  * A client that used the Authorization header is refused with a challenge for the same scheme (RFC 6749
- * section 5.2), which the library tells instead of the body. One for `Bearer` is about a token.
+ * section 5.2), which the library reports instead of the body. A challenge for `Bearer` is about a token.
  */
 function readClientChallenge(error: unknown): ExchangeRefusal | undefined {
   if (!(error instanceof oidc.WWWAuthenticateChallengeError) || error.status !== 401)
@@ -385,7 +385,7 @@ function readClientChallenge(error: unknown): ExchangeRefusal | undefined {
   return { reason: 'idp_refused', code, description };
 }
 
-/** Nobody answered, or a server that says of itself that it is broken. */
+/** No answer, or a server that says of itself that it is broken. */
 function isUnreachable(error: unknown): boolean {
   for (
     let cause = error;

@@ -134,7 +134,7 @@ export function createRefreshGrant({
     });
   }
 
-  /** `undefined` when it could not be had: half of the claims could shut somebody out. */
+  /** `undefined` when the request failed: access rules must not be applied to half of the claims. */
   async function tryUserInfo(
     { fetchUserInfo }: RefreshEndpoint,
     accessToken: string,
@@ -184,7 +184,7 @@ function toRefusal(error: unknown, granted: Granted | undefined): RefreshRefusal
   if (granted !== undefined)
     return { reason: 'unverified', check: checkOf(error), refreshToken: granted.refreshToken };
   if (isNotSent(error)) return { reason: 'unreachable', cause: error };
-  // Too many requests (RFC 6585 section 4) says nothing of this one, whatever stands in the body.
+  // Too many requests (RFC 6585 section 4) says nothing about this refresh token, whatever the body holds.
   if (error instanceof oauth.ResponseBodyError && error.status !== 429) {
     return FINAL_ERRORS.has(error.error)
       ? { reason: 'refused', code: error.error }

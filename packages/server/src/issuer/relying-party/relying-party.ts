@@ -35,7 +35,7 @@ export interface ExchangedTokens {
   readonly accessTokenLifeMs: number | undefined;
 }
 
-/** Why an exchange brought nobody, or a sign-in could not begin. */
+/** Why an exchange gave no tokens, or a sign-in could not begin. */
 export type ExchangeRefusal =
   /** The IdP answered with an OAuth error: the code is used, expired, or the client is not accepted. */
   | { readonly reason: 'idp_refused'; readonly code: string; readonly description: string }
@@ -49,7 +49,7 @@ export type LogoutTokenRefusal =
   | { readonly reason: 'token_invalid'; readonly check: string }
   /** Its key is none of those known, and the IdP was asked so lately that it may have a new one since. */
   | { readonly reason: 'key_pending'; readonly retryAfterSeconds: number }
-  /** Nobody can tell: metadata or keys are not there and could not be had now. */
+  /** Not decided: metadata or keys are missing and could not be fetched now. */
   | { readonly reason: 'idp_unreachable' };
 
 /** Where to send the browser to end the IdP's session. */
@@ -64,7 +64,7 @@ export interface EndSessionRequest {
  * Metadata is fetched lazily, retried, refreshed in the background, and the last good one kept.
  */
 export interface RelyingParty extends RefreshTokens {
-  /** Whether metadata is there: without it nobody can sign in. */
+  /** Whether the IdP's metadata is known: a sign-in needs it. */
   isReady(): boolean;
   /** The origin of the IdP's end-session endpoint, when known. */
   endSessionOrigin(): string | undefined;

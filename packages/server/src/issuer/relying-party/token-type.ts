@@ -8,7 +8,7 @@ import type { TokenEndpointResponse } from 'openid-client';
 
 /**
  * Whether an answer's access token is one that we know how to use. The library refuses an answer without a
- * type, writes it in lower case, and takes `dpop` as well, which counts with a proof that nobody here makes.
+ * type, writes it in lower case, and takes `dpop` as well, which needs a proof that this service does not make.
  *
  * @see [RFC 6749 section 7.1](https://www.rfc-editor.org/rfc/rfc6749#section-7.1)
  */

@@ -25,7 +25,7 @@ export class LocalRevocationLog {
   #polledAt = Number.NEGATIVE_INFINITY;
   #seenDataVersion: unknown;
   #seenSequence = 0;
-  /** Ended, here or elsewhere, and not yet told to the caller. What ends here does not wait for the log. */
+  /** Ended here or elsewhere, and not yet reported to the caller. Ends in this process do not wait for the log. */
   #ended: number[] = [];
   #mustForget = false;
 

@@ -51,9 +51,9 @@ export interface LocalSessionStoreOptions {
    * clock that jumps would give one to two, or to nobody. By default the system's monotonic one.
    */
   readonly monotonicNow?: () => number;
-  /** Told of each session that this process has removed because its time was over; by one process each. */
+  /** Called with each expired session that this process removed; one process removes each. */
   readonly onExpired?: (id: number) => void;
-  /** Told each time the file was opened, or could not be: then with what was in the way. */
+  /** Called each time the file was opened, or with the cause when it could not be. */
   readonly onOpening?: (cause?: unknown) => void;
   /** Called with the cause when the maintenance thread fails, and without one when a thread answers again. */
   readonly onMaintenanceThread?: (cause?: unknown) => void;

@@ -16,11 +16,11 @@ export interface StoreConnectionOptions {
   /** Epoch milliseconds. */
   readonly now: () => number;
   readonly maxBytes: number | undefined;
-  /** Told each time the file was opened, or could not be: then with what was in the way. */
+  /** Called each time the file was opened, or with the cause when it could not be. */
   readonly onOpening: (cause?: unknown) => void;
   /** Gets each connection before its first use: what happened while the file was away is unknown. */
   readonly onOpened: (connection: Connection) => void;
-  /** Told when the file is away. */
+  /** Called when the file becomes unavailable. */
   readonly onDropped: () => void;
 }
 

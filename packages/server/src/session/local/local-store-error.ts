@@ -1,12 +1,12 @@
 /**
- * How the local store tells its own failures.
+ * Failures of the local store.
  *
  * @module
  */
 
 import { SallyportError } from '@sallyport/protocol';
 
-/** Nobody can tell what the file holds, or it cannot be written just now. */
+/** The file cannot be read, or cannot be written at present. */
 export function storeUnavailable(detail: string, cause: unknown): SallyportError {
   return new SallyportError('SP_STORE_UNAVAILABLE', {
     component: 'store:local',

@@ -136,7 +136,7 @@ function beginLog(db: DatabaseSync): void {
 }
 
 function createTables(db: DatabaseSync): void {
-  // Most of the time they are there, and nothing has to wait for anybody's write.
+  // The usual case: the tables exist, and opening waits for no write of another process.
   if (readVersion(db) === SCHEMA_VERSION) return;
   db.exec('BEGIN IMMEDIATE');
   try {

@@ -19,13 +19,13 @@ export interface NotedUses {
   note(id: number, lastUsedAt: number): Promise<void>;
   /** The same session with its last use as it is known here. */
   apply<T extends StoredMetadata>(stored: T): T;
-  /** Takes out what is not written yet: whoever closes the file writes it. */
+  /** Takes out what is not written yet: the caller that closes the file writes it. */
   take(): readonly Use[];
 }
 
 /** Written together after so long: each alone would cost a write of its own, and requests come in crowds. */
 const TOGETHER_MS = 20;
-/** In one write, so that nobody waits for long behind it. */
+/** Limit of one write, so that no other write waits long behind it. */
 const AT_A_TIME = 64;
 
 /** @param write - Writes some uses at once; rejects when it could not. */

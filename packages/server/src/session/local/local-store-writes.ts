@@ -33,7 +33,7 @@ export class StoreWrites {
    *
    * @param durable - Whether it is on the disk when this resolves.
    *
-   * @throws {SallyportError} `SP_STORE_UNAVAILABLE`; what cannot be opened keeps nobody waiting.
+   * @throws {SallyportError} `SP_STORE_UNAVAILABLE`; at once when the file cannot be opened.
    */
   async write<T>(durable: boolean, work: (connection: Connection) => T): Promise<T> {
     this.#connection.open();
@@ -49,7 +49,7 @@ export class StoreWrites {
     durable: boolean,
     work: (connection: Connection) => T,
   ): Promise<T> {
-    // Whoever waited behind a write that gave up has waited as long.
+    // A write queued behind one that gave up has waited as long.
     if (this.#givenUp !== undefined && place <= this.#givenUp.lastPlace)
       throw this.#givenUp.failure;
     for (let attempt = 1; ; attempt += 1) {

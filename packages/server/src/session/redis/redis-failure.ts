@@ -45,7 +45,7 @@ const WORD = new RegExp(`(?:^|[ -])(${[...DETAIL_BY_WORD.keys()].join('|')})(?: 
 /** How a server's refusal begins, unlike an error of the system or the library. */
 const REPLY = /^[A-Z]+ /;
 
-/** The store cannot tell, for now. */
+/** The store cannot be used at present. */
 export function storeUnavailable(detail: string, cause?: unknown): SallyportError {
   return new SallyportError('SP_STORE_UNAVAILABLE', {
     component: COMPONENT,

@@ -38,7 +38,7 @@ export function encodeRecord(session: StoredSession): Buffer {
 /**
  * Reads a record.
  *
- * @param bytes - Whatever stands in the store.
+ * @param bytes - The value in the store. Untrusted.
  *
  * @returns `undefined` when it is not of this layout's version, or cut short.
  */

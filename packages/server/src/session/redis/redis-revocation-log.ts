@@ -27,7 +27,7 @@ const FRESH_MS = 700;
 const ENTRIES_PER_READ = 1_000;
 /** How often the place in the log is looked up again: nothing is said when a server loses all it has. */
 const PLACE_EVERY_MS = 1_000;
-/** Ended ids that nobody asked for; more than these and all is to be forgotten instead. */
+/** Limit of ended ids not yet taken by the caller; beyond it the caller must forget all sessions instead. */
 const ENDED_MAX = 10_000;
 const XREAD = ['XREAD', 'COUNT', ENTRIES_PER_READ, 'BLOCK', BLOCK_MS, 'STREAMS'];
 const NOTHING_ENDED: RevocationsSeen = { sessions: [], all: false };
@@ -42,7 +42,7 @@ export class RevocationLog {
   readonly #options: RevocationLogOptions;
   #place = '';
   #ended: number[] = [];
-  /** Something was missed, or may have been, and that was not told yet. */
+  /** Entries may have been missed, and the caller has not been told to forget all. */
   #mustForget = true;
   /** When the last read was sent that was answered in full: everything older has been seen. */
   #readAt = Number.NEGATIVE_INFINITY;
@@ -66,7 +66,7 @@ export class RevocationLog {
     return seen;
   }
 
-  /** Notes what ended in this process, which is told without waiting for the log. */
+  /** Notes sessions that this process ended: they are reported without waiting for the log. */
   noteEnded(ids: readonly number[]): void {
     if (this.#ended.length + ids.length > ENDED_MAX) {
       this.#ended = [];

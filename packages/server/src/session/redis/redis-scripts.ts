@@ -207,7 +207,7 @@ redis.call('DEL', KEYS[2])
 if ARGV[2] ~= '0' then redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[2]) end
 return 0`);
 
-/** What {@link TAKE_TURN} tells. */
+/** Answers of {@link TAKE_TURN}. */
 export const TURNS: readonly Turn[] = ['taken', 'under_way', 'claimed'];
 
 /** KEYS lease. ARGV holder. */

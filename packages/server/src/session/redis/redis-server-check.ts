@@ -1,5 +1,5 @@
 /**
- * Whether a Redis server may hold sessions, told from `INFO`: managed servers forbid `CONFIG`.
+ * Decides from `INFO` whether a Redis server may hold sessions: managed servers forbid `CONFIG`.
  *
  * @module
  */

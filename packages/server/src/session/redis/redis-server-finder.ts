@@ -10,7 +10,7 @@ import type { RedisAddress } from './redis-connection.ts';
 export interface ServerFinder {
   /** Whether it may become another one without the server in use telling. */
   readonly watches: boolean;
-  /** @throws {SallyportError} `SP_STORE_UNAVAILABLE` when nobody can say which it is. */
+  /** @throws {SallyportError} `SP_STORE_UNAVAILABLE` when the server in use is not known. */
   find(): Promise<RedisAddress>;
   close(): void;
 }

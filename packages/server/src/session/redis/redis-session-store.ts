@@ -65,7 +65,7 @@ export interface RedisSessionStoreOptions {
   /** Milliseconds that never go back. */
   readonly monotonic?: () => number;
   readonly log: Log;
-  /** Told of each session that this process has removed because its time was over; by one process each. */
+  /** Called with each expired session that this process removed; one process removes each. */
   readonly onExpired?: (id: number) => void;
 }
 

@@ -61,7 +61,7 @@ export class RenewalBudget {
   #failures = 0;
   #pauseMs = FIRST_PAUSE_MS;
   #pausedUntil = Number.NEGATIVE_INFINITY;
-  /** Callers that were sent away and have not had their turn yet; only to tell the next how far back it stands. */
+  /** Callers that were sent away and have had no turn since; only to compute the next caller's wait. */
   #sentAway = 0;
 
   constructor(options: RenewalBudgetOptions) {
@@ -75,7 +75,7 @@ export class RenewalBudget {
     return this.#failures >= FAILURES_TO_PAUSE;
   }
 
-  /** Asks for a turn. Whoever gets one must say how it ended, once. */
+  /** Asks for a turn. A caller that gets one MUST report its outcome, once. */
   take(): Turn {
     const { now, atOnce } = this.#options;
     const time = now();
@@ -147,7 +147,7 @@ export class RenewalBudget {
 
   #sendAway(leastMs: number): Turn {
     const { perSecond, random } = this.#options;
-    // Those who do not come back must not push the others out for ever.
+    // Callers that never return must not block the others for ever.
     this.#sentAway = Math.min(this.#sentAway + 1, perSecond * (LAST_PAUSE_MS / 1_000));
     const spreadMs = (this.#sentAway / perSecond) * 1_000;
     return { ok: false, retryAfterMs: Math.ceil(leastMs + 250 + spreadMs * random()) };

@@ -20,7 +20,7 @@ import type { SessionStore, StoredSession } from '../session-store.ts';
 import { planValidation, type ValidationLimits } from '../validation.ts';
 import type { RenewalBudget, RenewalTurn } from './renewal-budget.ts';
 
-/** Which session, as whoever asks has seen it. */
+/** The session as the caller has read it. */
 export interface SeenSession {
   readonly id: number;
   readonly generation: number;
@@ -28,7 +28,7 @@ export interface SeenSession {
 
 /** How a renewal ended. */
 export type RenewalOutcome =
-  /** By this renewal or by somebody else's: the stored session is a newer one. */
+  /** By this renewal or another process's: the stored session is a newer one. */
   | { readonly kind: 'renewed'; readonly byUs: boolean }
   /** The answer did not pass a check: the session counts no longer than before, and keeps the token that works. */
   | { readonly kind: 'kept'; readonly check: string }
@@ -56,9 +56,9 @@ export interface RenewalDependencies {
   };
   /** Whether the process is about to end: then nothing is sent any more. */
   readonly isStopping: () => boolean;
-  /** Told when a request is about to leave for the IdP. */
+  /** Called when a request is about to leave for the IdP. */
   readonly onSent: (session: Session) => void;
-  /** Told once when its answer has not come for {@link UNANSWERED_MS}: it is still listened for. */
+  /** Called once when the answer has not come for {@link UNANSWERED_MS}: it is still listened for. */
   readonly onUnanswered: () => void;
   readonly now: () => number;
   readonly schedule: (afterMs: number, callback: () => void) => () => void;
@@ -76,7 +76,7 @@ const LEASE_MS = 8_000;
  * half minute for which providers take a token twice.
  */
 const SENT_LEASE_MS = 20_000;
-/** Whoever takes over from a holder that has sent gives it this long to write after all. */
+/** A process that takes over from a holder that has sent waits this long for that holder's write. */
 const TAKE_OVER_MS = 2_000;
 const PROLONG_EVERY_MS = 2_000;
 const STOPPING: RenewalOutcome = { kind: 'postponed', retryAfterMs: 1_000, cause: undefined };
@@ -93,7 +93,7 @@ const WRITE_AGAIN_MS = 250;
 const UNVERIFIED_RETRY_MS = 60_000;
 
 /**
- * Renews one generation of a session, or waits for whoever does.
+ * Renews one generation of a session, or waits for the process that does.
  *
  * Sends at most one request: only the holder of the lease sends, and only while the stored generation
  * is the one the lease was taken for. Listens for the answer as long as it can come, and keeps the lease
@@ -220,7 +220,7 @@ async function sendRenewal(
     if (openSession(ring, stored, handle) !== undefined) {
       const seal = () => toStoredSession(ring, next, kept, handle);
       if (await replace(dependencies, seal)) return outcome;
-      // Somebody else's renewal stands, perhaps on this very refresh token.
+      // Another process's renewal stands, perhaps with this very refresh token.
       if ((await store.read(stored.id)) !== undefined) return { kind: 'renewed', byUs: false };
     }
     // Revoked while the IdP was asked: nobody holds the new refresh token, and nobody shall. But a session that
@@ -235,7 +235,7 @@ async function sendRenewal(
     reason: 'renewal_refused' | 'renewal_lost',
     code?: string,
   ): Promise<RenewalOutcome> {
-    // Whoever renewed it meanwhile used the same token first, and then it stands.
+    // A process that renewed it meanwhile used the same token first; then that renewal stands.
     if (await store.revokeGeneration(stored.id, stored.generation, reason))
       return { kind: 'ended', byUs: reason, ...(code === undefined ? {} : { code }) };
     return (await store.read(stored.id)) === undefined

@@ -32,7 +32,7 @@ export interface RenewalsOptions
   extends Omit<RenewalDependencies, 'isStopping' | 'onSent' | 'onUnanswered'> {
   /** At least 0, below 1. */
   readonly random: () => number;
-  /** Told when the stored session is another one than was seen: nothing remembered of it counts. */
+  /** Called when the stored session differs from the one seen: cached verdicts on it no longer count. */
   readonly onChanged: (id: number) => void;
   /** Reads where the request comes from that had a renewal started. */
   readonly originOf: (request: RequestSource) => AuditOrigin;
@@ -48,7 +48,7 @@ const WAIT_MS = 12_000;
 const CONFIRM_WAIT_MS = 2_000;
 /** What was put off is tried again after a random part of this at the latest, beyond what it was told. */
 const SPREAD_MS = 5_000;
-/** What a request is told to wait for an answer that is late already. */
+/** `Retry-After` for a request that waits for an answer that is late already. */
 const LATE_RETRY_SECONDS = 5;
 const PUT_OFF_LIMIT = 10_000;
 
