@@ -46,19 +46,19 @@ export interface ClientPorts
   };
 }
 
-/** A client of one platform. Nothing is asked of anybody before it is needed. */
+/** A client of one platform. Sends no request before it is needed. */
 export interface Client {
   /** Safe to share. */
   readonly tokenSource: TokenSource;
   /** Attaches the token to requests to the platform, and to no others. */
   readonly fetch: typeof fetch;
   /**
-   * Header a token travels in: the setting, else what the platform tells.
+   * Header a token travels in: the setting, else that of the platform's metadata.
    *
    * @throws {SallyportError} `SP_PLATFORM_UNREACHABLE`, `SP_PLATFORM_PROTOCOL`.
    */
   authorizationHeader(): Promise<string>;
-  /** What the platform tells now; asked for once. Throws as {@link authorizationHeader}. */
+  /** The platform's metadata; fetched once. Throws as {@link authorizationHeader}. */
   metadata(): Promise<PlatformMetadata>;
   /** What its tokens are kept under. Throws as {@link authorizationHeader}. */
   tokenKey(): Promise<TokenKey>;
@@ -140,7 +140,7 @@ export function createClient(settings: ClientSettings, ports: ClientPorts): Clie
     const metadata = needsMetadata(settings) ? await learned() : undefined;
     const { clientId, scopes, audience, tokenEndpoint } = describeSubject(settings, metadata);
     const key: TokenKey = {
-      // Without metadata the token endpoint stands for whoever issues there.
+      // Without metadata the token endpoint stands for the issuer.
       issuer: metadata?.issuer ?? tokenEndpoint,
       tokenEndpoint,
       endpoint: origin,
@@ -189,7 +189,7 @@ export function createClient(settings: ClientSettings, ports: ClientPorts): Clie
       authentication = clientSecretBasic(settings.clientId, secret.value);
     }
     const { issuer, revocationEndpoint } = metadata;
-    // Another issuer is told nothing of this one's tokens.
+    // Another issuer must not get this one's tokens.
     if (!(await isSameIssuer())) return accept('not_offered');
     const { tokenEndpoint } = describeSubject(settings, metadata);
     const request = {

@@ -44,7 +44,7 @@ export interface Grant {
   readonly kind: GrantKind;
   /** Whether a person has to act. */
   readonly isInteractive: boolean;
-  /** @throws {SallyportError} `SP_IDP_UNREACHABLE` when nobody could tell. */
+  /** @throws {SallyportError} `SP_IDP_UNREACHABLE` when the outcome is unknown. */
   obtain(options?: GrantOptions): Promise<Result<TokenSet, TokenRefusal>>;
   /**
    * Exchanges a refresh token. Absent where the grant is simply repeated. `invalid_grant` means that

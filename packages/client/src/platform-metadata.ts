@@ -1,10 +1,10 @@
 /**
- * What a platform tells its clients about signing in.
+ * A platform's OAuth metadata and public client configuration.
  *
  * @module
  */
 
-/** Answers of `GetOAuth2Metadata` and `GetPublicClientConfig` together. Untrusted until checked by whoever read them. */
+/** Answers of `GetOAuth2Metadata` and `GetPublicClientConfig` together. Untrusted until checked by its reader. */
 export interface PlatformMetadata {
   readonly issuer: string;
   /** Whether each answer of its authorization endpoint names it (RFC 9207): one that does not is then none. */
@@ -14,7 +14,7 @@ export interface PlatformMetadata {
   readonly tokenEndpoint: string;
   /** Empty when the authorization server has none. */
   readonly deviceAuthorizationEndpoint: string;
-  /** Empty when the platform does not tell. */
+  /** Empty when the platform does not name one. */
   readonly revocationEndpoint: string;
   readonly codeChallengeMethods: readonly string[];
   /** The native application. */

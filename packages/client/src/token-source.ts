@@ -14,7 +14,7 @@ export interface GetTokenOptions extends GrantOptions {
   readonly minTtlMs?: number;
 }
 
-/** Hands out tokens to whoever attaches them. Safe to share; concurrent calls share one exchange. */
+/** Hands out tokens to be attached to requests. Safe to share; concurrent calls share one exchange. */
 export interface TokenSource {
   /** @throws {SallyportError} `SP_IDP_UNREACHABLE` only when the kept token does not live any more. */
   get(options?: GetTokenOptions): Promise<Result<TokenSet, TokenRefusal>>;

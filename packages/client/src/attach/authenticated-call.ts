@@ -149,7 +149,7 @@ export class AuthenticatedCall implements Call {
       passOn();
       return;
     }
-    // The message was written once, and whoever wrote it has heard so.
+    // The write callback of the message has been called already: it must not be called again.
     this.#sent = this.#sent.map(([{ flags }, message]) => [
       flags === undefined ? {} : { flags },
       message,

@@ -18,7 +18,7 @@ export interface AuthenticatedFetchOptions extends Attachment {
  *
  * Answered 401, the token is replaced once and the request is sent once more; when its body was a
  * stream it cannot be, and the 401 is returned after the token was replaced. Nothing else is a reason
- * to sign in: 403 is about what a person may do, and 503 says that nobody could tell. A request to
+ * to sign in: 403 is about permissions, and 503 says that the check is undecided. A request to
  * another origin, and one that brings an authorization header of its own, is passed on as it is.
  *
  * A redirect is never followed with the token: its answer is returned as with `redirect: 'manual'`,

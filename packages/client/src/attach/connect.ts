@@ -37,7 +37,7 @@ type Replaced = Awaited<ReturnType<Attachment['source']['replace']>>;
  * Until the first of its messages has arrived, a call that streams answers shows no headers.
  *
  * @returns An interceptor whose calls reject with `unauthenticated` when no token is to be had (the
- *   cause is a {@link TokenRefusedError}), and with `unavailable` when nobody could tell.
+ *   cause is a {@link TokenRefusedError}), and with `unavailable` when the outcome is unknown.
  * @throws {SallyportError} `SP_CONFIG_INVALID` for an endpoint that no token may be sent to.
  */
 export function createAuthenticatingInterceptor(options: Attachment): Interceptor {

@@ -31,7 +31,7 @@ export interface GrpcAttachment extends Attachment {
  * cannot see them.
  *
  * @returns An interceptor whose calls end with `UNAUTHENTICATED` when no token is to be had, and with
- *   `UNAVAILABLE` when nobody could tell.
+ *   `UNAVAILABLE` when the outcome is unknown.
  * @throws {SallyportError} `SP_CONFIG_INVALID` for an endpoint that no token may be sent to.
  */
 export function createAuthenticatingClientInterceptor(options: GrpcAttachment): Interceptor {

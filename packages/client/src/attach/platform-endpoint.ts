@@ -17,7 +17,7 @@ export interface Attachment {
    * Lower case.
    */
   readonly header: () => Promise<string>;
-  /** Lets tokens cross a network in plain text, where anybody on the way can take them. */
+  /** Lets tokens cross a network in plain text, where every host on the way can take them. */
   readonly dangerouslyAllowPlainHttp?: boolean;
 }
 

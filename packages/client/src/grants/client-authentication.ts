@@ -29,9 +29,9 @@ export function clientSecretPost(clientId: string, clientSecret: string): Client
 }
 
 /**
- * A signed assertion of somebody the server trusts (RFC 7523 section 2.2).
+ * A signed assertion of an issuer that the server trusts (RFC 7523 section 2.2).
  *
- * @param clientId - Empty leaves it out: the assertion's subject then tells.
+ * @param clientId - Empty leaves it out: the assertion's subject is then the client.
  */
 export function jwtBearerAssertion(clientId: string, assertion: string): ClientAuthentication {
   return (body) => {

@@ -137,7 +137,7 @@ async function poll(
     else if (outcome.error.error !== 'authorization_pending') return outcome;
   }
 
-  /** `undefined` when nobody could tell: networks and servers come back while a person types. */
+  /** `undefined` for no usable answer: networks and servers recover while a person types. */
   async function ask(): Promise<Result<TokenSet, TokenRefusal> | undefined> {
     try {
       return await requestTokens(

@@ -86,7 +86,7 @@ function run(
         else resolve(refuse(describe(command, describeFailure(error))));
       },
     );
-    // It must not wait for input that nobody gives.
+    // It must not wait for input.
     child.stdin?.end();
   });
 }

@@ -73,8 +73,8 @@ export function needsMetadata(settings: ClientSettings): boolean {
 /**
  * Puts settings and metadata together; a setting always wins.
  *
- * An application asks for the platform's audience only when it is told to, except by API key: whoever
- * issued that key configured the platform. Scopes that the platform tells for people alone are left out for it.
+ * An application asks for the platform's audience only if its settings say so, or with an API key, whose
+ * issuer configured the platform. Scopes that the platform lists for people only are left out for it.
  */
 export function describeSubject(
   settings: ClientSettings,

@@ -10,7 +10,7 @@ export interface SentForm {
   readonly headers?: Headers;
 }
 
-/** Fields that are no secret, and that help whoever reads the sentence. */
+/** Fields that are not secret, and that help the reader of the message. */
 const OPEN_FIELDS: ReadonlySet<string> = new Set([
   'audience',
   'client_assertion_type',

@@ -23,7 +23,7 @@ export type ServiceAccountTokenOptions =
       readonly path: string;
       readonly use: 'ClientAssertion';
       readonly tokenEndpoint: string;
-      /** Empty where the assertion alone tells who it is. */
+      /** Empty where the assertion alone identifies the client. */
       readonly clientId: string;
       readonly scopes: readonly string[];
       /** Empty: none is asked for. */

@@ -35,7 +35,7 @@ export interface TokenRequest {
  *
  * @returns The tokens; or the server's OAuth error, its words made printable; or `login_cancelled` when
  *   the signal was aborted.
- * @throws {SallyportError} `SP_IDP_UNREACHABLE` for no answer, 429 and 5xx: nobody could tell.
+ * @throws {SallyportError} `SP_IDP_UNREACHABLE` for no answer, 429 and 5xx: the outcome is unknown.
  *   `SP_IDP_PROTOCOL` for an answer that is none of OAuth.
  *
  * @see [RFC 6749 section 5](https://www.rfc-editor.org/rfc/rfc6749#section-5)
@@ -102,7 +102,7 @@ export async function postForm(
   }
 }
 
-/** The refusal of an attempt that somebody ended. */
+/** The refusal of an attempt that was cancelled. */
 export function cancelled(): TokenRefusal {
   return {
     error: 'login_cancelled',

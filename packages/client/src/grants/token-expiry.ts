@@ -1,5 +1,5 @@
 /**
- * What a token tells of its own end.
+ * Expiry of a token, as the token itself states it.
  *
  * @module
  */
@@ -11,7 +11,7 @@ const EXPIRY_MAX_SECONDS = 8_640_000_000_000;
  * Reads `exp` of a token that is a JWT. Nothing is verified: the server that is asked with it decides,
  * this is only when to get the next one.
  *
- * @returns Epoch milliseconds; `undefined` when it does not tell.
+ * @returns Epoch milliseconds; `undefined` when it states none.
  *
  * @see [RFC 7519 section 4.1.4](https://www.rfc-editor.org/rfc/rfc7519#section-4.1.4)
  */

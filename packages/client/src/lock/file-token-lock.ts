@@ -19,7 +19,7 @@ export interface FileTokenLockOptions {
   /** Epoch milliseconds; for the files' times only, and need not be right. */
   readonly now: () => number;
   readonly processes?: ProcessTable;
-  /** Milliseconds of a clock that nobody sets. */
+  /** Milliseconds of a monotonic clock. */
   readonly elapsed?: () => number;
   readonly wait?: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
   /** Calls at an interval without keeping the process alive; the result ends it. */
@@ -80,7 +80,7 @@ export function createFileTokenLock(options: FileTokenLockOptions): TokenLock {
     let isReleased = false;
     let beatAt = now();
     const stopBeating = every(BEAT_MS, () => {
-      // A lost note may be in the place of somebody else's by now, who would seem alive by this.
+      // The path of a lost note may be the note of another holder by now, which would seem alive by this.
       if (!isHeld()) return stopBeating();
       beatAt = Math.max(now(), beatAt + 1);
       orElse(undefined, () => file.beat(note, beatAt));
@@ -90,7 +90,7 @@ export function createFileTokenLock(options: FileTokenLockOptions): TokenLock {
     orElse(undefined, () => file.sweep(now()));
     return { isHeld, release };
 
-    /** Whoever cannot tell must not write. */
+    /** `false` if unknown: a holder must not write then. */
     function isHeld(): boolean {
       return !isReleased && orElse(undefined, () => file.holder())?.id === note.id;
     }
@@ -139,8 +139,8 @@ function orElse<T>(instead: T, work: () => T): T {
 /**
  * Measures how long the same sign of life is the last one.
  *
- * From one look to the next no more is counted than a look takes: whoever waits may have slept
- * itself, together with the holder.
+ * Counts at most the time of a look between two looks, because the waiting process may have been suspended
+ * together with the holder.
  */
 function createSilence(elapsed: () => number): (beat: string) => number {
   let last: { readonly beat: string; readonly at: number } | undefined;

@@ -65,7 +65,7 @@ export class LockFile {
    *
    * @param from - The holder, as read before: `undefined` for a free lock.
    *
-   * @returns The note of the new holder; `undefined` when somebody else was first.
+   * @returns The note of the new holder; `undefined` when another process was first.
    */
   take(from: LockNote | undefined, self: ProcessIdentity): LockNote | undefined {
     const path = from === undefined ? this.#rootPath() : this.#nextPath(from.id);

@@ -1,5 +1,5 @@
 /**
- * Which process this is, told so that another process can see whether it still runs.
+ * Identity of a process, which lets another process see whether it still runs.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { hostname } from 'node:os';
 /** A process, named beyond the reuse of its number. */
 export interface ProcessIdentity {
   readonly pid: number;
-  /** When it started, in the kernel's own unit; empty where the system does not tell. */
+  /** When it started, in the kernel's own unit; empty where the system does not say. */
   readonly startTime: string;
   /** Where its number means anything: host, boot and process namespace. */
   readonly place: string;
@@ -20,8 +20,8 @@ export interface ProcessIdentity {
 export interface ProcessTable {
   readonly self: ProcessIdentity;
   /**
-   * Whether the process is known to have ended. `false` also when nobody can tell: it is of another
-   * place, or of another user.
+   * `true` only if the process has certainly ended; `false` if unknown, such as for a process of another place
+   * or user.
    */
   hasEnded(process: ProcessIdentity): boolean;
 }

@@ -16,7 +16,7 @@ export interface LockWait {
 export interface LockLease {
   /**
    * Whether the lock is still this holder's. A holder that was suspended for longer than the others
-   * wait for a sign of life has lost it, and MUST NOT write any more. `false` when nobody can tell.
+   * wait for a sign of life has lost it, and MUST NOT write any more. `false` if unknown.
    */
   isHeld(): boolean;
   /** Lets the next one in, and never throws. More than once does no harm; a lost lock is left alone. */
@@ -30,7 +30,7 @@ export interface TokenLock {
    *
    * @param name - What is locked: a token key's id, `[0-9a-f]{64}`.
    *
-   * @throws {SallyportError} `SP_TOKEN_LOCK_TIMEOUT` when somebody else held it for the whole wait;
+   * @throws {SallyportError} `SP_TOKEN_LOCK_TIMEOUT` when another process held it for the whole wait;
    *   `SP_TOKEN_STORE_UNUSABLE` when its folder cannot be used.
    */
   acquire(name: string, wait: LockWait): Promise<LockLease>;

@@ -14,7 +14,7 @@ export interface ExpectedAnswer {
   readonly state: string;
   /** The issuer asked. */
   readonly issuer: string;
-  /** Whether it says that each of its answers names it; one without `iss` is then of somebody else. */
+  /** Whether it says that each of its answers names it; an answer without `iss` is then of another server. */
   readonly isIssuerNamed: boolean;
 }
 
@@ -29,8 +29,8 @@ const CODE_MAX_LENGTH = 8_192;
 const PARAMETERS = ['code', 'state', 'iss', 'error', 'error_description', 'error_uri'] as const;
 
 /**
- * Judges the answer. `state` is compared before anything else is looked at, so that nobody else can
- * end the attempt or put a code into it.
+ * Judges the answer. `state` is compared before anything else is looked at, so that no other party can
+ * end the attempt or inject a code.
  *
  * @param query - Untrusted.
  *
@@ -72,7 +72,7 @@ function answer(outcome: Result<{ readonly code: string }, TokenRefusal>): Autho
   return { kind: 'answer', outcome };
 }
 
-/** Whether two texts are equal, in a time that does not tell where they differ. */
+/** Whether two texts are equal, in constant time. */
 function isSame(one: string, other: string): boolean {
   return timingSafeEqual(digest(one), digest(other));
 }

@@ -16,7 +16,7 @@ export interface CallbackPage {
   readonly body: string;
 }
 
-/** Looks like the platform's own pages: whoever signs in sees both within a minute. */
+/** Like the style of the platform's own pages: a person who signs in sees both within a minute. */
 const STYLE = `
 :root{color-scheme:light dark;--ground:#f4f5f7;--card:#fff;--text:#1b1f26;--dim:#5a6372;--line:#d9dde3;--code:#eef0f3}
 @media (prefers-color-scheme:dark){:root{--ground:#12151a;--card:#1b2027;--text:#e8ebf0;--dim:#a0a9b8;--line:#323a46;--code:#252c36}}
@@ -37,7 +37,7 @@ const STYLE_SOURCE = `'sha256-${createHash('sha256').update(STYLE).digest('base6
 /**
  * No script, no address to load from or send to; this one style alone. The code in the page's address
  * must not travel on, so there is no Referer. The icon is empty, and in the page: a browser that asked
- * for one would ask whoever has the port next.
+ * for one would send the request to the next owner of the port.
  */
 const HEADERS: OutgoingHttpHeaders = {
   'cache-control': 'no-store',
@@ -63,7 +63,7 @@ export function failedPage({ error, description, hint }: TokenRefusal): Callback
   return page(400, 'You are not signed in', [description, hint, last], error);
 }
 
-/** The page for an answer that is not awaited: an old tab, or somebody else's link. */
+/** The page for an answer that is not awaited: an old tab, or a forged link. */
 export function foreignPage(): CallbackPage {
   return page(400, 'This page is of another attempt', [
     'Nothing was changed. The sign-in goes on in the page that was opened last.',

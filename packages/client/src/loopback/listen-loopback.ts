@@ -19,7 +19,7 @@ export interface LoopbackListeners {
   close(): Promise<void>;
 }
 
-/** Headers and bodies of a callback are small, and nobody is in a hurry to send them slowly. */
+/** A callback is small, and browsers send it at once. */
 const LIMITS = {
   maxHeaderSize: 32_768,
   headersTimeout: 5_000,
@@ -29,21 +29,20 @@ const LIMITS = {
 } as const;
 /**
  * Idle connections of one address. A browser sends its request as soon as it is connected, so it needs
- * its place for a moment; whoever would keep it out has to open this many in that moment.
+ * its place for a moment; an attacker has to open this many connections in that moment to displace it.
  */
 const IDLE_MAX = 256;
 
 /**
  * Listens on all of the redirect's addresses, or on none.
  *
- * A machine without IPv6 is served on IPv4 alone. An address that somebody else holds is a conflict
- * even when the other one is free: which of them the browser takes, and so who gets the code, would
- * be left to chance.
+ * A machine without IPv6 is served on IPv4 alone. An address that another process holds is a conflict
+ * even if the other address is free: the browser may take either, and the other process could get the code.
  *
- * Anybody on this machine can connect. Connections without a request end after five seconds, and the
- * oldest of them make way for new ones when there are many: nobody keeps the browser out by waiting.
+ * Every process on this machine can connect. Connections without a request end after five seconds; if there are
+ * too many, the oldest of them are closed first, so that idle connections do not keep the browser out.
  *
- * @returns The listeners; otherwise `redirect_port_in_use`, with the holder where it can be told, or
+ * @returns The listeners; otherwise `redirect_port_in_use`, with the holder where it is known, or
  *   `redirect_port_unusable`.
  */
 export async function listenLoopback(

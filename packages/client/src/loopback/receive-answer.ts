@@ -37,8 +37,8 @@ export interface AnswerReceiver {
    */
   isCrowded(): boolean;
   /**
-   * Shows the browser how it ended, then stops listening. Until then the browser waits, so that it is
-   * never told of a success that does not come.
+   * Shows the browser how it ended, then stops listening. Until then the browser waits, so that it
+   * never shows a success that does not come.
    */
   finish(outcome: Result<unknown, TokenRefusal>): Promise<void>;
 }

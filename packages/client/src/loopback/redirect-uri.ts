@@ -29,7 +29,7 @@ const ADDRESSES_BY_HOST: ReadonlyMap<string, LoopbackRedirect['addresses']> = ne
  * Parses a redirect URI that a program on this machine can answer: `http` on the loopback with a
  * port and a path, without query (RFC 8252 section 7.3).
  *
- * @param text - What the platform tells. Untrusted.
+ * @param text - From the platform. Untrusted.
  */
 export function parseLoopbackRedirect(
   text: string,

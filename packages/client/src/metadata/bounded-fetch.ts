@@ -23,7 +23,7 @@ export interface BoundedResponse {
   readonly text: string;
 }
 
-/** Why there is no answer; tells nothing of what was sent. */
+/** Why there is no answer; holds nothing of what was sent. */
 export class ExchangeFailure extends Error {
   override readonly name = 'ExchangeFailure';
   readonly reason: 'no_answer' | 'timed_out' | 'too_large';

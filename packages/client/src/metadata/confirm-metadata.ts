@@ -22,7 +22,7 @@ const ENDPOINTS = [
  * be sent the code, and could spend it elsewhere (mix-up). So every endpoint that the platform names is
  * the issuer's; and what a person confirms, exchanges and gives back belongs together: the device and
  * the revocation endpoint are on the token endpoint's origin, and the sign-in page is there or on the
- * issuer's, so that an issuer cannot borrow another's page either. What it cannot tell: whether the
+ * issuer's, so that an issuer cannot borrow another's page either. Does not decide whether the
  * platform itself may be trusted with a token of this issuer.
  *
  * @param document - The issuer's own, `undefined` when it serves none.

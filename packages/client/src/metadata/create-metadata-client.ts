@@ -31,7 +31,7 @@ export interface MetadataClientOptions {
   readonly dangerouslyAllowPlainHttpTo?: readonly string[];
 }
 
-/** Reads what the platform tells its clients. */
+/** Reads the platform's metadata for clients. */
 export interface MetadataClient {
   /**
    * The platform's metadata; asked for once, calls at the same time share one reading, and a failure

@@ -105,7 +105,7 @@ export function isSafeUrl(
   return mayConnect(url, dangerouslyAllowPlainHttpTo);
 }
 
-/** Headers that mean something else to everybody on the way; a token in one of them goes astray. */
+/** Headers with another meaning for proxies and servers, where a token would leak or be dropped. */
 const RESERVED_HEADERS: ReadonlySet<string> = new Set([
   'accept',
   'content-length',

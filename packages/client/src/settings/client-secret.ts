@@ -13,7 +13,7 @@ import type { ClientSecretSource } from './client-settings.ts';
  * Reads the client secret.
  *
  * A file is opened anew each time, so that a rotated secret is used without a restart. Its value is
- * the text without one newline at its end, which is told, as everywhere secret files are read.
+ * the text without one newline at its end, which gives a warning, as for every secret file.
  *
  * @param onWarning - Hears of a newline or white space around the value.
  *

@@ -1,5 +1,5 @@
 /**
- * What a client was told: where the platform is and how to obtain tokens.
+ * Settings of a client: where the platform is and how to obtain tokens.
  *
  * @module
  */
@@ -30,19 +30,19 @@ export interface ClientSettings {
   readonly caCertFilePath: string;
   /** Origins at which an identity provider may be reached over plain http, beyond the loopback. */
   readonly dangerouslyAllowPlainHttpTo: readonly string[];
-  /** The application's; empty for people, who use the one that the platform tells. */
+  /** The application's; empty for people, who use the one in the platform's metadata. */
   readonly clientId: string;
   /** Present with `ClientSecret` and `ApiKey`. */
   readonly clientSecret: ClientSecretSource | undefined;
-  /** Absent: what the platform tells. */
+  /** Absent: that of the platform's metadata. */
   readonly scopes: readonly string[] | undefined;
   /** Empty: see {@link useAudienceFromAdmin}. */
   readonly audience: string;
-  /** Whether an application asks for the audience that the platform tells. People always do. */
+  /** Whether an application asks for the audience in the platform's metadata. People always do. */
   readonly useAudienceFromAdmin: boolean;
-  /** Empty: what the platform tells. */
+  /** Empty: that of the platform's metadata. */
   readonly tokenUrl: string;
-  /** Lower case; empty: what the platform tells. */
+  /** Lower case; empty: that of the platform's metadata. */
   readonly authorizationHeader: string;
   readonly refreshWindowMs: number;
   /** Program and arguments; empty unless `ExternalCommand`. */

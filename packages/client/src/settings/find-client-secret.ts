@@ -18,7 +18,7 @@ import { listSecretVariables } from './variables.ts';
 /** A secret's place, and which source named it. */
 export interface FoundSecret {
   readonly source: ClientSecretSource;
-  /** `default` when nobody named one: then it is the file where deployments mount it. */
+  /** `default` when no setting names one: the file where deployments mount it. */
   readonly origin: Origin;
 }
 

@@ -62,7 +62,7 @@ export function loadClientSettings(
     variables: listVariables(brand),
   });
   const problems: ConfigProblem[] = [...read.problems];
-  // Two names of one client are told of the block that is read.
+  // Two names of one client are reported for the block that is read.
   const warnings: ConfigProblem[] = read.warnings.filter(
     ({ key }) => !key.endsWith('.clientId') || key === `${block}.clientId`,
   );

@@ -52,7 +52,7 @@ const RETRY_AFTER_MS = 30_000;
 /** A replacement that is refused as well is not replaced for so long: one more would not help. */
 const REPLACE_COOL_DOWN_MS = 30_000;
 
-/** Held where nobody else can come in between. */
+/** The lease where no other process can interfere. */
 const OWN_LEASE: LockLease = { isHeld: () => true, release: () => undefined };
 
 /** What one caller needs of the tokens. Two that need the same share an outcome. */
@@ -68,7 +68,7 @@ type Outcome = Result<TokenSet, TokenRefusal>;
  * Creates the source of the tokens of one key.
  *
  * A kept token is handed out while it is fresh. Then it is exchanged once, for all callers of this
- * process and, under the lock, of all others: whoever gets the lock reads the store again, and
+ * process and, under the lock, of all others: the process that gets the lock reads the store again, and
  * exchanges only what is still stale. While the token lives, an authorization server or a store that
  * fails is ridden out, and tried again after 30 seconds. A person is never asked because of the
  * refresh window alone: without a refresh token a token is used to its end.

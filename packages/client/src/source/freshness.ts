@@ -13,7 +13,7 @@ const CLOCK_TOLERANCE_MS = 60_000;
  * Says whether the token can be handed out as it is.
  *
  * A token without a known end is fresh until a server refuses it. One that was obtained in the future
- * is not: the clock was set back, and nobody knows how long the token still lives.
+ * is not: the clock was set back, and the remaining lifetime is unknown.
  *
  * @param needs - `windowMs`: milliseconds before its end at which a token is replaced, never more
  *   than half of its life. `minTtlMs`: what a caller asks for instead, without that limit.

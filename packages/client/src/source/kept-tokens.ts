@@ -45,7 +45,7 @@ export class KeptTokens {
    * Reads what is kept now.
    *
    * The store decides, because another process may have renewed or removed its tokens; except where
-   * ours could not be written and nobody has changed the store since, as what it holds is spent.
+   * ours could not be written and the store has not changed since: what it holds is spent.
    *
    * @throws {SallyportError} `SP_TOKEN_STORE_UNUSABLE`.
    */
@@ -92,7 +92,7 @@ export class KeptTokens {
     }
   }
 
-  /** Forgets them here only: somebody else removed them from the store. */
+  /** Forgets them here only: another process removed them from the store. */
   forget(): void {
     this.#current = undefined;
     this.#unwritten = undefined;

@@ -1,5 +1,5 @@
 /**
- * New tokens for old, while nobody else does the same.
+ * Renews tokens under the lock, so that one process at a time does.
  *
  * @module
  */
@@ -15,7 +15,7 @@ export interface Renewal {
   readonly grant: Grant;
   readonly kept: KeptTokens;
   readonly lease: LockLease;
-  /** Whether tokens that somebody else has obtained meanwhile will do. */
+  /** Whether tokens that another process has obtained meanwhile suffice. */
   readonly isWanted: (tokens: TokenSet) => boolean;
   /** Whether a person may be asked. */
   readonly mayInteract: boolean;
@@ -36,7 +36,7 @@ export interface NotRenewed {
   readonly isForPerson: boolean;
 }
 
-/** A second holder of a lost lock may write in between; more often than this nobody does. */
+/** The second attempt is for tokens that another holder of a lost lock wrote in between. */
 const REFRESHES_AT_MOST = 2;
 
 /**
@@ -67,7 +67,7 @@ export async function renewTokens(
     if (refreshed.error.error !== 'invalid_grant')
       return refuse({ refusal: refreshed.error, isForPerson: false });
     const stored = await kept.read();
-    // Only the one that failed is worth nothing; another one is somebody's good sign-in.
+    // Only the refresh token that failed is invalid; another one is a valid sign-in of another process.
     if (stored?.refreshToken === known.refreshToken) {
       await kept.remove(lease);
       known = undefined;

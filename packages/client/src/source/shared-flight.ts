@@ -13,11 +13,11 @@ export class SharedFlight<T> {
   /** Starts the work. */
   constructor(work: (signal: AbortSignal) => Promise<T>) {
     this.#work = work(this.#controller.signal);
-    // Whoever waits hears of it; that nobody does any more is no reason to end the process.
+    // Callers that wait get the failure; without one it must not end the process as unhandled.
     this.#work.catch(() => undefined);
   }
 
-  /** Whether it was called off, so that nobody should join any more. */
+  /** Whether it was called off: new callers must not join it. */
   get isCalledOff(): boolean {
     return this.#controller.signal.aborted;
   }

@@ -90,7 +90,7 @@ export function createKeyringTokenStore(options: KeyringTokenStoreOptions): Toke
     return join(folder, `${id}.${name}.sealed`);
   }
 
-  /** Nothing opens them any more; where they cannot be removed they are of no use to anybody. */
+  /** Their key is gone: files that cannot be removed are useless to an attacker. */
   function removeSealed(id: string, kept: string | undefined): void {
     let entries: string[];
     try {

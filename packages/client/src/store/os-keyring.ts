@@ -21,7 +21,7 @@ export interface OsKeyringOptions {
   readonly itemMaxLength?: number;
 }
 
-/** A backend that takes longer is taken for one that never answers: some wait for a prompt nobody sees. */
+/** A slower backend counts as one that never answers: some wait for a prompt that is not visible. */
 const CALL_MS = 3_000;
 /** Starting the process is not the keyring's fault, and takes time on a busy machine. */
 const START_MS = 15_000;

@@ -1,5 +1,5 @@
 /**
- * A folder nobody else may look into, and files written there whole.
+ * A folder that is closed to other users, and files that are written there whole.
  *
  * @module
  */
@@ -39,7 +39,7 @@ export function openPrivateFolder(folder: string): void {
 }
 
 /**
- * Says whether the folder is there, and nobody else may look into it.
+ * Whether the folder is there and closed to other users.
  *
  * Checks the folder itself and none above it.
  *
