@@ -141,17 +141,8 @@ export function createBackchannelLogout(
       });
       return turn;
     } catch (cause) {
-      void giveBack(key, holder);
+      void giveBack(store, key, holder);
       throw cause;
-    }
-  }
-
-  /** So that the next attempt need not wait until the turn has ended by itself. */
-  async function giveBack(key: Buffer, holder: string): Promise<void> {
-    try {
-      await store.takeTurn(key, holder, 0);
-    } catch {
-      // The store is still down; the turn ends by itself.
     }
   }
 
@@ -198,6 +189,19 @@ const TEXTS = {
 
 const NO_STORE = { 'cache-control': 'no-store', 'x-accel-expires': '0' } as const;
 const JSON_HEADERS = { ...NO_STORE, 'x-content-type-options': 'nosniff' } as const;
+
+/** Ends a turn, so that the next attempt need not wait until it has ended by itself. */
+async function giveBack(
+  store: Pick<SessionStore, 'takeTurn'>,
+  key: Buffer,
+  holder: string,
+): Promise<void> {
+  try {
+    await store.takeTurn(key, holder, 0);
+  } catch {
+    // The store is still down; the turn ends by itself.
+  }
+}
 
 /** Browsers name both. The fetch of Node sends a mode alone, and so does an IdP that is written with it. */
 function isFromBrowser({ headers }: BackchannelRequest): boolean {

@@ -86,17 +86,8 @@ export function createSessionVerifier(
       const entry = value === undefined ? undefined : remembered.get(value);
       if (value === undefined || entry === undefined) return undefined;
       const time = now();
-      // `readAgainAt` also bounds a clock that was set back.
-      const { session } = entry.admitted;
-      const isFresh =
-        entry.generation === generation.current &&
-        time < session.endsAt &&
-        time < (entry.validUntil ?? Number.POSITIVE_INFINITY) &&
-        isAdmittedUnasked(entry, time) &&
-        time < entry.readAgainAt &&
-        time >= entry.readAgainAt - READ_AGAIN_AFTER_MS;
-      if (!isFresh) {
-        remembered.drop(session.id);
+      if (!isFresh(entry, generation.current, time)) {
+        remembered.drop(entry.admitted.session.id);
         return undefined;
       }
       return admit(entry, value, time, isPassive);
@@ -104,9 +95,7 @@ export function createSessionVerifier(
 
     decide: (values, isPassive = false, asked) => decideSessions(values, isPassive, asked),
 
-    forget(sessionId) {
-      remembered.drop(sessionId);
-    },
+    forget: (sessionId) => remembered.drop(sessionId),
 
     remembered: () => ({ size: remembered.size, limit: REMEMBERED_LIMIT }),
   };
@@ -171,17 +160,7 @@ export function createSessionVerifier(
     if (identity === 'claims_overflow')
       return { outcome: 'refused', reason: 'not_allowed', user: session.user };
     const time = now();
-    const entry: RememberedSession = {
-      identity,
-      admitted: toAdmitted(session, identity),
-      lastUsedAt: session.lastUsedAt,
-      idleMs: session.idleMs,
-      revalidateAt: session.revalidateAt,
-      confirmedUntil: session.confirmedUntil,
-      validUntil,
-      readAgainAt: time + READ_AGAIN_AFTER_MS,
-      generation: atRead.generation,
-    };
+    const entry = toEntry(session, identity, atRead.generation, time);
     if (revocationsSeen === atRead.revocations) remembered.set(value, entry, time);
     return admit(entry, value, time, isPassive);
   }
@@ -210,6 +189,37 @@ export function createSessionVerifier(
       setCookie: setSessionCookie(cookies, value, sessions.maxAgeSeconds(used)),
     };
   }
+}
+
+/** Whether what is remembered may be used unread. `readAgainAt` also bounds a clock that was set back. */
+function isFresh(entry: RememberedSession, generation: number, time: number): boolean {
+  return (
+    entry.generation === generation &&
+    time < entry.admitted.session.endsAt &&
+    time < (entry.validUntil ?? Number.POSITIVE_INFINITY) &&
+    isAdmittedUnasked(entry, time) &&
+    time < entry.readAgainAt &&
+    time >= entry.readAgainAt - READ_AGAIN_AFTER_MS
+  );
+}
+
+function toEntry(
+  session: Session,
+  identity: Identity,
+  generation: number,
+  time: number,
+): RememberedSession {
+  return {
+    identity,
+    admitted: toAdmitted(session, identity),
+    lastUsedAt: session.lastUsedAt,
+    idleMs: session.idleMs,
+    revalidateAt: session.revalidateAt,
+    confirmedUntil: session.confirmedUntil,
+    validUntil: session.validUntil,
+    readAgainAt: time + READ_AGAIN_AFTER_MS,
+    generation,
+  };
 }
 
 function saysMore(one: Refused, other: Refused): boolean {

@@ -115,23 +115,6 @@ export function createLocalSessionStore({
     return stored === undefined ? undefined : uses.apply(stored);
   }
 
-  /** What this process noted in its last moment; losing that shortens a session by no more than a minute. */
-  function writeLastUses(at: Connection): void {
-    const noted = uses.take();
-    if (noted.length === 0) return;
-    try {
-      transact(at, false, () => touchAll(at, noted));
-    } catch {
-      // Held by another process just now, or broken: nobody waits for a process that ends.
-    }
-  }
-
-  function takeLease(at: Connection, id: number, holder: string, forMs: number): boolean {
-    const time = monotonicNow();
-    // One that ends later than any could is of the time before the machine was started again.
-    return at.lease.run(id, holder, time + forMs, time, time + LEASE_MAX_MS).changes === 1;
-  }
-
   return {
     async create(session, replaces) {
       const endedIds = await write(true, (at) => {
@@ -174,6 +157,46 @@ export function createLocalSessionStore({
       });
     },
 
+    ...createRenewalWrites(write, monotonicNow),
+    ...createEnds({ use, write, log, now }),
+    ...createListing(use),
+
+    async takeTurn(key, holder, forMs) {
+      return write(false, (at) => takeTurn(at, key, holder, now(), forMs));
+    },
+
+    async claimOnce(key, expiresAt) {
+      return write(true, (at) => at.claim.run(key, expiresAt).changes === 1);
+    },
+
+    revocations: () => log.take(),
+
+    startMaintenance: () => maintenance.start(),
+
+    async sweep(limit) {
+      connection.expectOpen();
+      try {
+        const swept = await maintenance.sweep({ time: now(), limit });
+        for (const id of swept) onExpired(id);
+        return swept.length;
+      } catch (cause) {
+        throw storeUnavailable('the store failed', cause);
+      }
+    },
+
+    close() {
+      connection.close((at) => writeLastUses(at, uses.take()));
+      maintenance.close();
+    },
+  };
+}
+
+/** What the IdP is asked again by: notes of what was sent, and leases by a clock that is never set. */
+function createRenewalWrites(
+  write: StoreWrites['write'],
+  monotonicNow: () => number,
+): Pick<SessionStore, 'noteRenewalSent' | 'withdrawRenewalSent' | 'lease' | 'release'> {
+  return {
     async noteRenewalSent(id, generation, holder, forMs) {
       return write(true, (at) => {
         if (at.ofGeneration.get(id, generation) === undefined) return false;
@@ -193,7 +216,28 @@ export function createLocalSessionStore({
     async release(id, holder) {
       await write(false, (at) => at.release.run(id, holder));
     },
+  };
 
+  function takeLease(at: Connection, id: number, holder: string, forMs: number): boolean {
+    const time = monotonicNow();
+    // One that ends later than any could is of the time before the machine was started again.
+    return at.lease.run(id, holder, time + forMs, time, time + LEASE_MAX_MS).changes === 1;
+  }
+}
+
+/** How sessions end, and why they have. */
+function createEnds({
+  use,
+  write,
+  log,
+  now,
+}: {
+  readonly use: StoreConnection['use'];
+  readonly write: StoreWrites['write'];
+  readonly log: LocalRevocationLog;
+  readonly now: () => number;
+}): Pick<SessionStore, 'revoke' | 'revokeGeneration' | 'revokeAll' | 'endReason'> {
+  return {
     async revoke(id, reason = 'signed_out') {
       log.note([await write(true, (at) => end(at, id, reason, now()))]);
     },
@@ -233,7 +277,14 @@ export function createLocalSessionStore({
         return reason === undefined ? undefined : (reason as EndReason);
       });
     },
+  };
+}
 
+/** Stored sessions, for the operator's commands and the account page. */
+function createListing(
+  use: StoreConnection['use'],
+): Pick<SessionStore, 'listByPrincipal' | 'list'> {
+  return {
     async listByPrincipal(principalKey, limit) {
       return use((at) => toSessions(at.byPrincipal.all(principalKey, limit)));
     },
@@ -245,35 +296,17 @@ export function createLocalSessionStore({
         return { sessions: toSessions(rows), next: last === undefined ? undefined : String(last) };
       });
     },
-
-    async takeTurn(key, holder, forMs) {
-      return write(false, (at) => takeTurn(at, key, holder, now(), forMs));
-    },
-
-    async claimOnce(key, expiresAt) {
-      return write(true, (at) => at.claim.run(key, expiresAt).changes === 1);
-    },
-
-    revocations: () => log.take(),
-
-    startMaintenance: () => maintenance.start(),
-
-    async sweep(limit) {
-      connection.expectOpen();
-      try {
-        const swept = await maintenance.sweep({ time: now(), limit });
-        for (const id of swept) onExpired(id);
-        return swept.length;
-      } catch (cause) {
-        throw storeUnavailable('the store failed', cause);
-      }
-    },
-
-    close() {
-      connection.close(writeLastUses);
-      maintenance.close();
-    },
   };
+}
+
+/** What this process noted in its last moment; losing that shortens a session by no more than a minute. */
+function writeLastUses(at: Connection, noted: readonly Use[]): void {
+  if (noted.length === 0) return;
+  try {
+    transact(at, false, () => touchAll(at, noted));
+  } catch {
+    // Held by another process just now, or broken: a process that ends waits for nothing.
+  }
 }
 
 function touchAll(at: Connection, uses: readonly Use[]): void {

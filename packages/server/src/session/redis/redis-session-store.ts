@@ -148,8 +148,15 @@ interface StoreParts {
   close(): void;
 }
 
+type RunScript = (
+  script: RedisScript,
+  keys: RedisCommand,
+  args: RedisCommand,
+) => Promise<RedisReply>;
+type RunDurably = (durable: DurableWrites, write: DurableWrite) => Promise<RedisReply>;
+
 function createStore(parts: StoreParts): SessionStore {
-  const { layout, now, commands, ending, keeping, revocationLog, onExpired } = parts;
+  const { layout, now, commands, keeping, revocationLog, onExpired } = parts;
   const { prefix, ends } = layout;
   let isClosed = false;
 
@@ -165,29 +172,14 @@ function createStore(parts: StoreParts): SessionStore {
   const send = (...command: RedisCommand): Promise<RedisReply> =>
     use(() => commands.current.connection.send(command));
 
-  const run = (script: RedisScript, keys: RedisCommand, args: RedisCommand): Promise<RedisReply> =>
+  const run: RunScript = (script, keys, args) =>
     use(() => runScript(commands.current.connection, script, keys, args));
 
-  const runDurably = (durable: DurableWrites, write: DurableWrite): Promise<RedisReply> =>
-    use(() => durable.run(write));
+  const runDurably: RunDurably = (durable, write) => use(() => durable.run(write));
 
   async function read(id: number): Promise<StoredSession | undefined> {
     const bytes = await send('GET', layout.record(id));
     return Buffer.isBuffer(bytes) ? toSession(id, bytes) : undefined;
-  }
-
-  async function revoke(
-    id: number,
-    reason: EndReason,
-    generation: number | undefined,
-  ): Promise<boolean> {
-    const reply = await runDurably(ending, {
-      script: REVOKE,
-      keys: [layout.record(id)],
-      args: [prefix, toIdBytes(id), toReasonDigit(reason), generation ?? ''],
-    });
-    if (reply === 1) revocationLog.noteEnded([id]);
-    return reply === 1;
   }
 
   return {
@@ -245,73 +237,12 @@ function createStore(parts: StoreParts): SessionStore {
       return reply === 1;
     },
 
-    async noteRenewalSent(id, generation, holder, forMs) {
-      const reply = await runDurably(keeping, {
-        script: NOTE_RENEWAL_SENT,
-        keys: [layout.record(id), layout.lease(id)],
-        args: [prefix, toIdBytes(id), generation, holder, Math.ceil(forMs)],
-      });
-      return reply === 1;
-    },
-
-    async withdrawRenewalSent(id, generation, holder) {
-      await run(
-        WITHDRAW_RENEWAL_SENT,
-        [layout.record(id), layout.lease(id)],
-        [prefix, toIdBytes(id), generation, holder],
-      );
-    },
-
-    async lease(id, holder, forMs) {
-      return (await run(LEASE, [layout.lease(id)], [holder, Math.ceil(forMs)])) === 1;
-    },
-
-    async release(id, holder) {
-      await run(RELEASE, [layout.lease(id)], [holder]);
-    },
-
-    async revoke(id, reason = 'signed_out') {
-      await revoke(id, reason, undefined);
-    },
-
-    revokeGeneration: (id, generation, reason) => revoke(id, reason, generation),
-
-    async revokeAll(owner, { sessionsUpTo, signInsUpTo }, reason) {
-      const ended: number[] = [];
-      for (;;) {
-        const reply = await runDurably(ending, {
-          script: REVOKE_ALL,
-          keys: [layout.mark(owner)],
-          args: [
-            prefix,
-            toOwnerBytes(owner),
-            sessionsUpTo,
-            signInsUpTo,
-            toReasonDigit(reason),
-            REVOKED_AT_A_TIME,
-          ],
-        });
-        const some = toList(reply).flatMap(toIds);
-        revocationLog.noteEnded(some);
-        ended.push(...some);
-        if (some.length < REVOKED_AT_A_TIME) return ended;
-      }
-    },
+    ...createRenewalWrites(parts.layout, { run, runDurably, keeping }),
+    ...createEnds(parts, runDurably),
+    ...createListing(parts.layout, run),
 
     async endReason(id) {
       return parseReasonDigit(String((await send('GET', layout.reason(id))) ?? ''));
-    },
-
-    async listByPrincipal(key, limit) {
-      const owner = toOwnerBytes({ kind: 'principal', key });
-      return toSessions(toList(await run(LIST_BY_OWNER, [ends], [prefix, owner, limit])));
-    },
-
-    async list(cursor, limit) {
-      const page = await run(LIST, [ends], [prefix, cursor ?? FIRST_PAGE, limit]);
-      const [next, ...found] = toList(page);
-      const after = String(next);
-      return { sessions: toSessions(found), next: after === FIRST_PAGE ? undefined : after };
     },
 
     async takeTurn(key, holder, forMs) {
@@ -340,6 +271,119 @@ function createStore(parts: StoreParts): SessionStore {
     close() {
       isClosed = true;
       parts.close();
+    },
+  };
+}
+
+/** What the IdP is asked again by: notes of what was sent, and leases by the clock of the server. */
+function createRenewalWrites(
+  layout: RedisLayout,
+  {
+    run,
+    runDurably,
+    keeping,
+  }: {
+    readonly run: RunScript;
+    readonly runDurably: RunDurably;
+    readonly keeping: DurableWrites;
+  },
+): Pick<SessionStore, 'noteRenewalSent' | 'withdrawRenewalSent' | 'lease' | 'release'> {
+  const { prefix } = layout;
+  return {
+    async noteRenewalSent(id, generation, holder, forMs) {
+      const reply = await runDurably(keeping, {
+        script: NOTE_RENEWAL_SENT,
+        keys: [layout.record(id), layout.lease(id)],
+        args: [prefix, toIdBytes(id), generation, holder, Math.ceil(forMs)],
+      });
+      return reply === 1;
+    },
+
+    async withdrawRenewalSent(id, generation, holder) {
+      await run(
+        WITHDRAW_RENEWAL_SENT,
+        [layout.record(id), layout.lease(id)],
+        [prefix, toIdBytes(id), generation, holder],
+      );
+    },
+
+    async lease(id, holder, forMs) {
+      return (await run(LEASE, [layout.lease(id)], [holder, Math.ceil(forMs)])) === 1;
+    },
+
+    async release(id, holder) {
+      await run(RELEASE, [layout.lease(id)], [holder]);
+    },
+  };
+}
+
+/** How sessions end. */
+function createEnds(
+  { layout, ending, revocationLog }: StoreParts,
+  runDurably: RunDurably,
+): Pick<SessionStore, 'revoke' | 'revokeGeneration' | 'revokeAll'> {
+  const { prefix } = layout;
+  return {
+    async revoke(id, reason = 'signed_out') {
+      await revoke(id, reason, undefined);
+    },
+
+    revokeGeneration: (id, generation, reason) => revoke(id, reason, generation),
+
+    async revokeAll(owner, { sessionsUpTo, signInsUpTo }, reason) {
+      const ended: number[] = [];
+      for (;;) {
+        const reply = await runDurably(ending, {
+          script: REVOKE_ALL,
+          keys: [layout.mark(owner)],
+          args: [
+            prefix,
+            toOwnerBytes(owner),
+            sessionsUpTo,
+            signInsUpTo,
+            toReasonDigit(reason),
+            REVOKED_AT_A_TIME,
+          ],
+        });
+        const some = toList(reply).flatMap(toIds);
+        revocationLog.noteEnded(some);
+        ended.push(...some);
+        if (some.length < REVOKED_AT_A_TIME) return ended;
+      }
+    },
+  };
+
+  async function revoke(
+    id: number,
+    reason: EndReason,
+    generation: number | undefined,
+  ): Promise<boolean> {
+    const reply = await runDurably(ending, {
+      script: REVOKE,
+      keys: [layout.record(id)],
+      args: [prefix, toIdBytes(id), toReasonDigit(reason), generation ?? ''],
+    });
+    if (reply === 1) revocationLog.noteEnded([id]);
+    return reply === 1;
+  }
+}
+
+/** Stored sessions, for the operator's commands and the account page. */
+function createListing(
+  { prefix, ends }: RedisLayout,
+  run: RunScript,
+): Pick<SessionStore, 'listByPrincipal' | 'list'> {
+  return {
+    async listByPrincipal(key, limit) {
+      const owner = toOwnerBytes({ kind: 'principal', key });
+      return toSessions(toList(await run(LIST_BY_OWNER, [ends], [prefix, owner, limit])));
+    },
+
+    async list(cursor, limit) {
+      const page = await run(LIST, [ends], [prefix, cursor ?? FIRST_PAGE, limit]);
+      const [next, ...found] = toList(page);
+      const after = String(next);
+      return { sessions: toSessions(found), next: after === FIRST_PAGE ? undefined : after };
     },
   };
 }
