@@ -11,7 +11,7 @@ import { addSessionsCommand } from './commands/sessions-command.ts';
 import { readVersion } from './process/version.ts';
 import { createStdio, EXIT, EXIT_CODES_HELP } from './terminal/stdio.ts';
 
-/** A process that has ended its work waits so long for whoever reads its log. */
+/** Time for the reader of the log to take the last lines, once the work has ended. */
 const LAST_LINES_MS = 2_000;
 
 const stdio = createStdio();
@@ -75,7 +75,7 @@ program
   .action(async (options) => {
     const { serve } = await import('./commands/serve.ts');
     await finish(serve(options, stdio));
-    // What nobody reads of the log must not keep the process.
+    // Log lines that are not read must not keep the process.
     if (options.check !== true) setTimeout(() => process.exit(), LAST_LINES_MS).unref();
   });
 

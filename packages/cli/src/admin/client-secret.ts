@@ -34,7 +34,7 @@ export interface ServerSecrets {
   close(): void;
 }
 
-/** Opens every secret that a configuration names; tells of all that cannot be. */
+/** Opens every secret that a configuration names; returns a problem for each that cannot be read. */
 export function openServerSecrets(
   config: Config,
   log: Log,
@@ -118,8 +118,7 @@ function open(
 }
 
 /**
- * Tells what becomes of a secret's file: the log of what is wrong with it, the audit stream that another
- * value is in use.
+ * Logs what is wrong with a secret's file, and writes an audit event when another value is in use.
  *
  * @param key - The configuration key that names the file.
  */

@@ -83,9 +83,9 @@ export interface ConfigurationReader {
 /**
  * Creates the reader for `serve`.
  *
- * Once the file has held something, an empty one is a problem: that is what a copy on a full disk leaves, and
- * without its rules everybody would be let in. So is one that is a file no more, which could not be read
- * without waiting.
+ * Once the file has held settings, an empty file is a problem: a copy on a full disk leaves one, and without
+ * access rules it would admit every account. So is a path that is no regular file any more: reading it might
+ * block.
  */
 export function createConfigurationReader(
   options: ConfigurationOptions,
@@ -120,7 +120,7 @@ function isEmpty(text: string): boolean {
   return text.split('\n').every((line) => /^\s*(?:#.*|---|\.\.\.)?\s*$/.test(line));
 }
 
-/** What is not there is told when it is read. */
+/** `true` also for a file that is missing: reading it reports that. */
 function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() ?? true;
 }

@@ -174,7 +174,7 @@ function openVerdictLog(
 const drawn = Buffer.alloc(4_096);
 let used = drawn.length;
 
-/** At least 0, below 1; nobody who sees the lines can tell which request comes next. */
+/** At least 0, below 1; cannot be predicted from the lines that were written. */
 function random(): number {
   if (used === drawn.length) {
     randomFillSync(drawn);

@@ -1,5 +1,5 @@
 /**
- * The folder of the store `local`: what is told when it cannot be used, and whether it will be usable.
+ * The folder of the store `local`: log lines when it cannot be used, and a check whether it will be usable.
  *
  * @module
  */
@@ -25,10 +25,10 @@ const FOLDER_CODES: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Creates what the store tells of its file: a line for each reason why it cannot be opened, not for each
- * attempt, and one when it can be again.
+ * Creates the log of the store's file: a line for each reason why it cannot be opened, not for each attempt,
+ * and one when it opens again.
  *
- * @returns Takes what was in the way; nothing when the file was opened.
+ * @returns Takes the cause of a failure; nothing when the file was opened.
  */
 export function logLocalStore(
   { stateDirectory }: Pick<Config, 'stateDirectory'>,
@@ -49,8 +49,8 @@ export function logLocalStore(
 }
 
 /**
- * Finds out whether this user could make or write the folder, and makes nothing. Whoever checks may be
- * another user than whoever serves, so that it is no more than a warning.
+ * Checks whether this user could make or write the folder, and makes nothing. Only a warning, because the
+ * server may run as another user.
  *
  * @param file - Path of the configuration file, when there is one.
  *

@@ -20,8 +20,8 @@ import { logSecretFile } from './client-secret.ts';
 type RedisSettings = Omit<RedisSessionStoreOptions, 'now' | 'monotonic' | 'log'>;
 
 /**
- * Selects the store's settings. Every file that is named is read once, so that a wrong path is told
- * before anything starts.
+ * Selects the store's settings. Reads every file that they name once, so that a wrong path is
+ * reported before anything starts.
  *
  * @throws {SallyportError} `SP_CONFIG_INVALID` when a file cannot be used.
  */

@@ -13,7 +13,7 @@ export interface FileWatch {
   readonly schedule: Schedule;
   /** Called when the file has become another one, and has stayed as it is for a second. */
   readonly onChange: () => void;
-  /** How it looked when it was read, if that is known: what changed since then is told, too. */
+  /** How it looked when it was read, if that is known: a change since then is reported, too. */
   readonly known?: string | undefined;
   /** Describes the file as it is now; by default by what the file system says of it. */
   readonly look?: (path: string) => string;

@@ -31,7 +31,7 @@ export interface LoginOptions extends PlatformOptions {
 /**
  * Signs in. With `--endpoint` the profile is written too, once the sign-in has gone through.
  *
- * With credentials of an application configured there is nobody to sign in: they are tried instead.
+ * Where credentials of an application are configured no person signs in: the credentials are tried instead.
  */
 export async function login(
   options: LoginOptions,
@@ -157,7 +157,7 @@ async function tryCredentials(
   });
 }
 
-/** Who it was is told as far as the platform says so; the sign-in stands without it. */
+/** The account, if the platform answers; the sign-in does not depend on it. */
 async function askWho(
   platform: Platform,
   discovered: DiscoveredPlatform,

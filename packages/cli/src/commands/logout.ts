@@ -82,7 +82,7 @@ async function leave(platform: Platform, isLocal: boolean, signal: AbortSignal):
   const { profile, endpoint } = platform;
   const told = { profile: profile.name, endpoint };
   const discovered = (await platform.readCachedLogin()) ?? (await platform.discover(signal));
-  // First of all: whatever happens from here on, nobody finds them on this machine.
+  // First: the tokens are gone from this machine even if the revocation fails.
   const tokens = await platform.forget(discovered, signal);
   const done = { ...told, deleted: tokens !== undefined, problem: '' };
   if (isLocal) return { ...done, revocation: 'skipped' };

@@ -1,5 +1,5 @@
 /**
- * `sallyport rotate-keys`: a new sealing key, with nobody signed out.
+ * `sallyport rotate-keys`: a new sealing key; all sessions stay.
  *
  * @module
  */

@@ -21,7 +21,7 @@ export interface ServeOptions extends ConfigurationOptions {
 }
 
 /**
- * Runs until it is told to stop. Writes `ready <url>` once it listens, with every worker when there are
+ * Runs until SIGTERM or SIGINT. Writes `ready <url>` once it listens, with every worker when there are
  * several; it is ready for people once `/readyz` says so, which needs the IdP's metadata.
  *
  * What only some process needs is loaded there: the one that starts workers stays small.

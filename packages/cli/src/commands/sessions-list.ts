@@ -19,7 +19,7 @@ export interface SessionsListOptions extends SessionsOptions {
   readonly limit: number;
 }
 
-/** Where the terminal does not tell its width. */
+/** Where the terminal does not give its width. */
 const COLUMNS = 80;
 
 /** Lists the sessions that stand, the one used last first: a table on a terminal, plain lines elsewhere. */

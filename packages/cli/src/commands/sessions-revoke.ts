@@ -60,7 +60,7 @@ export function parseIds(words: readonly string[]): Result<readonly number[], st
 }
 
 /**
- * Ends sessions, each durable before it is told. Running servers stop admitting them within a second.
+ * Ends sessions; each end is durable before it is reported. Running servers stop admitting them within a second.
  *
  * @returns 1 when an id is of no session, or the store failed; what was ended stays ended.
  */
@@ -83,7 +83,7 @@ export async function revokeSessions(
     const record = openOperatorLog(config.observe);
     let report: EndReport;
     try {
-      const onEnded = createTeller(record.log, isJson, stdio);
+      const onEnded = createReporter(record.log, isJson, stdio);
       report = await end(options, config, { ...opened, now: Date.now, onEnded, signal });
     } finally {
       await record.close();
@@ -112,7 +112,7 @@ function end(
   return principal === undefined ? endByIds(ports, options.ids) : endOfPrincipal(ports, principal);
 }
 
-/** Nobody is asked where nobody can answer: there `--yes` is given, or the command was refused. */
+/** Asks only on a terminal: elsewhere `--yes` is given, or the command was refused. */
 async function isAgreed(
   { yes }: SessionsRevokeOptions,
   { sessions }: OpenedSessions,
@@ -139,7 +139,7 @@ async function isAgreed(
   });
 }
 
-function createTeller(log: Log, isJson: boolean, stdio: Stdio): (ended: EndedSession) => void {
+function createReporter(log: Log, isJson: boolean, stdio: Stdio): (ended: EndedSession) => void {
   const audit = createAudit(log);
   const operator = readOperator(process.env);
   return (ended) => {

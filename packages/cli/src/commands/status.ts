@@ -43,7 +43,7 @@ interface ProfileStatus {
   readonly problem: string;
 }
 
-/** A profile's status, and what only a person is told. */
+/** A profile's status, and what only people are shown. */
 interface Look {
   readonly status: ProfileStatus;
   readonly isUnreachable: boolean;
@@ -164,13 +164,13 @@ function tell({ status, hint, loginCommand }: Look, isFirst: boolean, stdio: Std
   stdio.out(`  flow      ${flow}`);
   stdio.out(`  token     ${describeToken(token, loginCommand)}`);
   stdio.out(`  store     ${store}`);
-  if (selected) tellSettings(settings, stdio);
+  if (selected) printSettings(settings, stdio);
   if (problem !== '') stdio.error(`sallyport: ${problem}`);
   if (hint !== '') stdio.error(`  ${hint}`);
 }
 
-/** What somebody set, with who; a default tells nothing about this machine. */
-function tellSettings(settings: ProfileStatus['settings'], stdio: Stdio): void {
+/** Prints the settings that were given, each with its origin; defaults are only counted. */
+function printSettings(settings: ProfileStatus['settings'], stdio: Stdio): void {
   const given = settings.filter(({ origin }) => origin !== 'default');
   const defaults = settings.length - given.length;
   stdio.out('  settings');

@@ -23,7 +23,7 @@ export interface TokenOptions extends PlatformOptions {
 }
 
 /**
- * Prints a token that still lives long enough: from the store without asking anybody, by refresh,
+ * Prints a token that still lives long enough: from the store without a request, by refresh,
  * with an application's credentials, or after a person signed in on this terminal.
  */
 export async function token(
@@ -42,7 +42,7 @@ export async function token(
   const mayAsk = options.login !== false;
   const obtained = await obtainToken(sources, { minTtlMs, mayAsk, stdio, interruption });
   if (!obtained.ok) return reportFailure(obtained.error, options.json === true, stdio);
-  // Also the newest one: then whoever asked would soon hold a token that has ended.
+  // Even the newest token lives too short: the caller would soon hold one that has expired.
   const lifetimeMs = lifetimeOf(obtained.value.tokens);
   if (minTtlMs !== undefined && lifetimeMs !== undefined && lifetimeMs < minTtlMs)
     return reportFailure(await tooShort(lifetimeMs), options.json === true, stdio);

@@ -48,7 +48,7 @@ const LOOPBACK = '127.0.0.1';
 type Stop = () => Promise<void> | void;
 
 /**
- * Runs until it is told to stop. Listens on the loopback only. Writes `ready <url>` once the gateway
+ * Runs until SIGTERM or SIGINT. Listens on the loopback only. Writes `ready <url>` once the gateway
  * answers.
  *
  * @returns 0 after a stop.

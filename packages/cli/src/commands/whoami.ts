@@ -11,7 +11,7 @@ import { openPlatform } from '../sign-in/open-platform.ts';
 import { type ExitCode, reportFailure } from '../terminal/report.ts';
 import { EXIT, type Stdio } from '../terminal/stdio.ts';
 
-/** Asks with the kept token, refreshed when it has to be; signs nobody in. */
+/** Asks with the stored token, refreshed when it has to be; never starts a sign-in. */
 export async function whoami(
   options: PlatformOptions,
   stdio: Stdio,

@@ -43,14 +43,14 @@ const showTimes = () => {
   element('left').textContent = write(session.expires_in - passed);
   if (session.expires_in - passed <= 0) void read();
 };
-/** Shows one of the banners, or none. Nothing else on the page changes: somebody may be typing. */
+/** Shows one of the banners, or none. Nothing else on the page changes: a person may be typing. */
 const showBanner = (shown) => {
   for (const id of ['ended', 'other']) element(id).hidden = id !== shown;
   element('session').hidden = shown !== undefined;
 };
 const read = async () => {
   const answer = await readSession().catch(() => undefined);
-  // Nobody can tell at the moment, which is no end.
+  // No answer at the moment does not end the session.
   if (answer?.authenticated === undefined) return;
   session = answer.authenticated ? answer : undefined;
   readAt = performance.now();
@@ -63,7 +63,7 @@ for (const button of document.querySelectorAll('.again')) button.onclick = signI
 void read();
 setInterval(showTimes, 1000);
 setInterval(read, 30000);
-// Timers of a tab in the background are slowed down: ask when somebody looks again.
+// Timers of a background tab are slowed down: ask when it becomes visible.
 addEventListener('visibilitychange', () => { if (!document.hidden) void read(); });
 addEventListener('pageshow', (event) => { if (event.persisted) location.reload(); });
 `;

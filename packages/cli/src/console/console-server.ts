@@ -52,7 +52,7 @@ export function createConsole(
   };
 }
 
-/** A route that is open leads here with nobody's identity: the health check, or one that is not served. */
+/** An open route comes here without an identity: the health check, or one that is not served. */
 function answerNobody(url: string | undefined, res: ServerResponse): void {
   const isHealth = url?.split('?', 1)[0] === PATHS.healthz;
   res.writeHead(isHealth ? 200 : 404, {

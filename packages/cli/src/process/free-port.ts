@@ -1,5 +1,5 @@
 /**
- * A port nobody listens on at the moment.
+ * A TCP port that is free at the moment.
  *
  * @module
  */
@@ -8,8 +8,8 @@ import { type AddressInfo, createServer } from 'node:net';
 import type { ListenKeys } from '@sallyport/server/listener';
 
 /**
- * Asks the system for a free port and gives it back. For addresses that have to be known before
- * anything listens, such as an issuer; whoever takes the port first gets it.
+ * Finds a free port. For addresses that have to be known before anything listens, such as an issuer. The port
+ * is not reserved: another process may take it.
  *
  * @param keys - What the operator gives the host by, for the message.
  * @throws {SallyportError} `SP_LISTEN_FAILED`.

@@ -1,10 +1,10 @@
 /**
- * Ctrl-C, and whoever else asks the process to end, as an `AbortSignal`.
+ * Ctrl-C, SIGTERM and SIGHUP as an `AbortSignal`.
  *
  * @module
  */
 
-/** A wish to end that a command obeys by itself, so that nothing is left behind. */
+/** Ends a command by its own cleanup, so that nothing is left behind. */
 export interface Interruption {
   readonly signal: AbortSignal;
   /** For a Ctrl-C that was read as a key. */

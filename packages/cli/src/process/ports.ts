@@ -1,5 +1,5 @@
 /**
- * The outside world as the production graph needs it; tests hand in another one.
+ * Ports of the production graph: clock, timers, network, log. Tests pass their own.
  *
  * @module
  */

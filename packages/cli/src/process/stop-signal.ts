@@ -1,5 +1,5 @@
 /**
- * Waiting until somebody wants the process to end.
+ * Waits for SIGINT or SIGTERM.
  *
  * @module
  */

@@ -1,5 +1,6 @@
 /**
- * What was learned about a platform, kept so that a stored token can be found without asking again.
+ * Cached login: what was discovered about a platform, so that the next command finds its stored token without
+ * a request.
  *
  * @module
  */
@@ -10,7 +11,7 @@ import { join } from 'node:path';
 import type { PlatformMetadata, TokenKey, TokenStore } from '@sallyport/client';
 import { type FileTerms, readBoundedFile, writeWholeFile } from '@sallyport/config/files';
 
-/** What a command would otherwise have to read or ask for. Holds no secret. */
+/** What a command would otherwise have to read or request. Holds no secret. */
 export interface CachedLogin {
   /** Under which tokens are kept. */
   readonly key: TokenKey;
@@ -27,8 +28,8 @@ const FILES_MAX = 64;
 const TERMS: FileTerms = { maxBytes: 65_536, mayBeLink: false, owner: 'this_user' };
 
 /**
- * Names what a command was given, so that the same command given the same finds it again and any
- * other does not. Values may be secrets: only their hash is used.
+ * Names a cached login by the inputs of a command: the same inputs give the same name, any other inputs another
+ * one. Values may be secrets: only their hash is used.
  */
 export function nameCachedLogin(given: Readonly<Record<string, string | undefined>>): string {
   const parts = Object.entries(given)
@@ -40,8 +41,8 @@ export function nameCachedLogin(given: Readonly<Record<string, string | undefine
 }
 
 /**
- * Finds a cached login. Anything that cannot be read as one counts as none, and so does anybody
- * else's: it says where a refresh token is sent.
+ * Reads a cached login. A file of another user, or one that does not parse, counts as none: a cached login
+ * decides where a refresh token is sent.
  */
 export function readCachedLogin(folder: string, name: string): CachedLogin | undefined {
   try {
@@ -55,7 +56,7 @@ export function readCachedLogin(folder: string, name: string): CachedLogin | und
 }
 
 /**
- * Keeps a cached login under each name. Failing to does no harm: it is discovered again.
+ * Writes a cached login under each name. A failure is ignored: the next command asks the platform again.
  *
  * The oldest ones go when there are too many.
  */

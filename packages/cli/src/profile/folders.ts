@@ -15,7 +15,7 @@ export interface Folders {
   readonly configFile: string;
   /** Tokens, in files of mode 0600 where there is no keyring. */
   readonly tokens: string;
-  /** What was learned about platforms; holds no secret and may be deleted at any time. */
+  /** Cached logins; hold no secret and may be deleted at any time. */
   readonly cachedLogins: string;
 }
 

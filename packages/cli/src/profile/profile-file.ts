@@ -33,7 +33,7 @@ const USER_KEYS = new Set(['profile', 'profiles']);
 
 /**
  * Reads the person's file, within the limits of every configuration file: size, nesting, no anchors,
- * aliases and tags. Settings are only located: whoever loads them checks them.
+ * aliases and tags. Settings are only located: they are checked when they are loaded.
  *
  * @returns Otherwise sentences with file and line, one a line.
  */

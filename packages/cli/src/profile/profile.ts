@@ -1,5 +1,5 @@
 /**
- * Which profile a command is about, and who said so.
+ * Selects the profile of a command, and names what selected it.
  *
  * @module
  */
@@ -34,7 +34,7 @@ export interface ProfileClaims {
 export interface SelectedProfile extends NamedAt {
   /** Whether it is in the person's file. One that is not has to be given its settings otherwise. */
   readonly isKnown: boolean;
-  /** Whether nobody but the project's file named it: then it decides nothing about credentials. */
+  /** Whether only the project's file named it: then it decides nothing about credentials. */
   readonly isProjectChoice: boolean;
 }
 
@@ -74,7 +74,7 @@ export function selectProfile(
     const isProjectChoice = claim === project;
     if (isKnown || (mayBeNew && isOwnChoice)) return accept({ ...claim, isKnown, isProjectChoice });
     const there = known.length === 0 ? 'there are none yet' : `there are: ${known.join(', ')}`;
-    // What somebody else's file says is not repeated.
+    // The project's file may be another user's: its text is not repeated.
     const named = isProjectChoice ? 'of the name that stands there' : `"${claim.name}"`;
     return refuse(`${claim.origin}: there is no profile ${named}; ${there}`);
   }

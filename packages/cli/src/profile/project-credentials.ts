@@ -12,7 +12,7 @@ import type { Environment } from './sources.ts';
 
 /** Holds a client secret itself, under whichever brand. */
 const SECRET_VARIABLE = /^[A-Z0-9_]*CREDENTIALS_CLIENT_SECRET$/;
-/** Settings that are credentials, or say which; what is to be told of them is who gave them. */
+/** Settings that are credentials or select them; only their origin is looked at. */
 const CREDENTIAL_KEYS = [
   'admin.authType',
   'admin.clientId',
@@ -37,8 +37,8 @@ const ENDPOINT_KEYS = ['admin.endpoint', 'admin.insecure'] as const;
  * file picked: a repository that was cloned into a build job would choose who receives the job's
  * credentials, though only among the person's own profiles.
  *
- * Credentials that the profile names itself go where it says, whoever picked it; so do people, who
- * see where they sign in.
+ * Credentials that the profile names itself go where the profile says, also when the project's file picked it.
+ * So do people, who see where they sign in.
  *
  * @returns The refusal; `undefined` when there is nothing to refuse.
  */

@@ -20,10 +20,9 @@ const TERMS: FileTerms = { maxBytes: 65_536, mayBeLink: false, owner: 'this_user
  * root of the repository that contains it or the person's home, and never above. Outside of both only
  * the working folder counts.
  *
- * Whoever can write a file there, or in a repository that was cloned, must not lead a command to
- * another file, hold it up or fill its memory, nor act for this user (CVE-2022-24765 is the same of a
- * version control system): the file is a regular one of at most 64 KiB that belongs to this user or
- * root. Its mode is not looked at, because shared checkouts are group-writable and some file systems
+ * A file of another user, or of a repository that was cloned, must not lead a command to another file, block it,
+ * fill its memory or act for this user (CVE-2022-24765 is the same attack on a version control system). So the
+ * file has to be a regular one of at most 64 KiB that belongs to this user or root. Its mode is not looked at, because shared checkouts are group-writable and some file systems
  * have no modes.
  *
  * @param from - The working folder.

@@ -1,5 +1,5 @@
 /**
- * Everything a command is told before it looks into any of it: options, variables, files.
+ * The inputs of a command as they are: options, variables, files.
  *
  * @module
  */
@@ -24,7 +24,7 @@ export interface PlatformOptions {
 /** Variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What a command was told. Nothing of it is checked. */
+/** The inputs of a command. Nothing in them is checked. */
 export interface Sources {
   readonly options: PlatformOptions;
   readonly environment: Environment;
@@ -48,7 +48,7 @@ const SETTING_VARIABLE =
 /** Variables that hold credentials of an application. */
 const CREDENTIAL_VARIABLE = /(?:CREDENTIALS_CLIENT_ID|CREDENTIALS_CLIENT_SECRET|API_KEY)$/;
 
-/** Reads the files there are. What the project's says counts only where nobody names a profile. */
+/** Reads the files. The project's file counts only where neither option nor variable names a profile. */
 export function readSources(
   options: PlatformOptions,
   environment: Environment,

@@ -16,7 +16,7 @@ const COMMAND = fileURLToPath(new URL('../../bin/sallyport.js', import.meta.url)
  *
  * They accept connections from the shared socket themselves. Node's other way, to accept in the primary
  * and hand over one connection at a time, leaves the one under way open and unanswered when its worker is
- * killed, and puts the primary into the way of everybody.
+ * killed, and puts the primary into the path of every connection.
  *
  * @param sources - Where the configuration comes from, as it was when the primary read it: a worker that
  *   takes the place of one of them must not have another one.
@@ -38,11 +38,11 @@ export function createClusterWorkers(sources: SourcesToSend, place: WorkerPlace)
     const { process: child } = worker;
     let stopping: WorkerStop | undefined;
     worker.on('message', (message: FromWorker) => {
-      // Said to whoever collects them.
+      // For the collector of metrics.
       if (message.kind === 'metrics') return;
       if (message.kind !== 'asking') return onReport(message);
       send({ kind: 'assignment', number, place, isReplacement, sources });
-      // What it was told before, it may not have heard.
+      // It may have missed a stop that was sent before.
       if (stopping !== undefined) send({ kind: 'stop', ...stopping });
     });
     // Without a process there will be no end of one. Whatever else fails shows in its end.
@@ -73,5 +73,5 @@ export function createClusterWorkers(sources: SourcesToSend, place: WorkerPlace)
   };
 }
 
-/** A message that cannot be delivered is for a process that has ended, which is told by its end. */
+/** A message that cannot be delivered was for a process that has ended: its end is reported. */
 function ignore(): void {}

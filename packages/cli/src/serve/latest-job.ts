@@ -10,10 +10,10 @@ export type Job = (signal: AbortSignal) => Promise<void>;
 /** Runs jobs, one at a time. */
 export interface LatestJob {
   /**
-   * Runs a job when the one under way has ended, which is told to; one that still waits is dropped.
+   * Aborts the job that runs, and runs this one when it has ended. A job that still waits is dropped.
    *
    * @param onDropped - Called when this one is dropped, by a newer one or by the close.
-   * @param isPatient - The one under way is not told to end: it is for the same.
+   * @param isPatient - Lets the job that runs finish: it has the same purpose.
    */
   run(job: Job, onDropped?: () => void, isPatient?: boolean): void;
   /** Takes no further job, and resolves when the one under way has ended. */

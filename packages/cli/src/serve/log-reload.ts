@@ -1,5 +1,5 @@
 /**
- * What a reload is told as: an event of the audit stream, and a line for whoever looks why it failed.
+ * A reload in the audit stream, and in the log where it failed.
  *
  * @module
  */
@@ -8,17 +8,17 @@ import { formatConfigProblem } from '@sallyport/config';
 import { createAudit, type Log, NO_REQUEST, NOBODY } from '@sallyport/server/observe';
 import type { ReloadOutcome } from './reloads.ts';
 
-/** It is done with a file and a signal: no request, and nobody the IdP knows. */
+/** A reload comes from a file or a signal: there is no request and no principal. */
 const BY_NOBODY = { ...NOBODY, session: undefined, ...NO_REQUEST };
 
-/** Tells the log that the service starts with a configuration. */
+/** Writes the audit event of the start. */
 export function logStart(log: Log, file: string | undefined): void {
   createAudit(log)({ event: 'configuration_loaded', ...BY_NOBODY, reason: 'started', file });
 }
 
 /**
- * Tells the log what became of a reload: keys that changed, and what is wrong, never a value that is no
- * part of a problem.
+ * Writes the outcome of a reload: keys that changed, and problems. No value is written unless it is part of a
+ * problem.
  *
  * @param file - Path of the configuration file, when there is one.
  */
@@ -34,7 +34,7 @@ export function logReload(log: Log, file: string | undefined, outcome: ReloadOut
     case 'configuration_refused': {
       const { changed = null, problem } = outcome;
       audit({ event, ...BY_NOBODY, reason, file, changed, problem });
-      // The audit stream may be a file that nobody looks into at the moment.
+      // The audit stream may be a file: the log is where an operator looks first.
       log('error', 'configuration_kept', {
         problem,
         detail: 'the configuration before stays in effect',

@@ -20,20 +20,20 @@ export interface Assignment {
   readonly number: number;
   /** Where to listen: with every other worker. */
   readonly place: WorkerPlace;
-  /** Whether it listens only once it is ready, because somebody serves until then. */
+  /** Whether it listens only once it is ready, because its predecessor serves until then. */
   readonly isReplacement: boolean;
   readonly sources: SourcesToSend;
 }
 
-/** What the primary says. */
+/** Messages of the primary. */
 export type ToWorker =
   | ({ readonly kind: 'assignment' } & Assignment)
   | ({ readonly kind: 'stop' } & WorkerStop)
   | MetricsWanted;
 
 /**
- * What a worker says. It asks for what it is to do, because node:cluster drops messages that come before
- * anybody listens, and what a process loads before its program may take its time.
+ * Messages of a worker. It asks for its assignment, because node:cluster drops messages that come before there
+ * is a listener, and loading the program takes time.
  */
 export type FromWorker = { readonly kind: 'asking' } | WorkerReport | MetricsSaid;
 

@@ -1,5 +1,5 @@
 /**
- * What makes a running service look at its configuration again.
+ * What makes a running service read its configuration again: SIGHUP, and a change of the file.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import type { Schedule } from '@sallyport/server';
 import { describeFile, watchFile } from '../admin/watch-file.ts';
 import type { ReloadReason } from './reloads.ts';
 
-/** What the triggers set off. */
+/** What the triggers start. */
 export interface Triggered {
   /** The configuration file, when there is one. */
   readonly file: string | undefined;
@@ -16,22 +16,21 @@ export interface Triggered {
   readonly known: string | undefined;
   readonly schedule: Schedule;
   readonly reload: (reason: ReloadReason) => void;
-  /** Somebody wants fresh processes, with the configuration in effect. */
+  /** Restarts every worker with the configuration in effect. */
   readonly restart: () => void;
 }
 
-/** Signals that are taken, so that none of them ends the process. */
+/** Signals that are captured, so that none of them ends the process. */
 export interface CapturedSignals {
-  /** From now on they have an effect; those that came before are caught up on. */
+  /** Connects the signals to their effects; those that came before take effect now. Returns what disconnects. */
   connect(triggered: Triggered): () => void;
 }
 
 /**
- * Takes SIGHUP and SIGUSR2 from now on. To be called first of all: what comes while the service starts would
- * end it.
+ * Captures SIGHUP and SIGUSR2. To be called first: one that comes while the service starts would end the
+ * process.
  *
- * A signal has the file read at once, and is answered whatever it holds; the watch leaves alone afterwards
- * what was read then.
+ * SIGHUP has the file read at once, whether or not it changed. The watch does not report the same change again.
  */
 export function captureProcessSignals(): CapturedSignals {
   const early = new Set<NodeJS.Signals>();

@@ -1,5 +1,5 @@
 /**
- * Carries a changed configuration out while the service runs, or tells why it does not.
+ * Puts a changed configuration into effect while the service runs, or reports why it does not.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import {
 import { type Result, refuse, SallyportError } from '@sallyport/protocol';
 import { createLatestJob } from './latest-job.ts';
 
-/** What made somebody look at the configuration again. */
+/** Why the configuration is read again. */
 export type ReloadReason = 'signal' | 'file_changed';
 
 /** Why a configuration did not take effect. No arm holds a value but in the words of a problem. */
@@ -36,7 +36,7 @@ export type ReloadOutcome =
   | {
       readonly event: 'configuration_refused';
       readonly reason: ReloadReason;
-      /** Absent when it could not be read: nobody knows then. */
+      /** Absent when the configuration could not be read. */
       readonly changed?: readonly string[];
       readonly problem: string;
     }
@@ -52,7 +52,7 @@ export type ReloadOutcome =
       readonly problem: string;
     };
 
-/** A configuration that was read; `Next` may hold more, for whoever puts it into effect. */
+/** A configuration that was read; `Next` may hold more that `apply` needs. */
 interface Loaded {
   readonly loaded: LoadedConfig;
 }
@@ -70,14 +70,15 @@ export interface ReloadsOptions<Next extends Loaded> {
    * it is all or nothing.
    */
   readonly restore?: (signal: AbortSignal) => Promise<Result<undefined, ReloadRefusal>>;
-  readonly tell: (outcome: ReloadOutcome) => void;
+  /** Called with the outcome of every reload that is reported. */
+  readonly report: (outcome: ReloadOutcome) => void;
 }
 
 /** Reloads of one process. */
 export interface Reloads {
   /**
    * Reads the configuration and puts it into effect, after what is under way has been called off; or, where
-   * that is for the very same values, after it: however often somebody asks, it comes to its end.
+   * that has the very same values, after it: repeated requests do not keep it from ending.
    */
   reload(reason: ReloadReason): void;
   /**
@@ -94,11 +95,12 @@ export interface Reloads {
 }
 
 /**
- * Creates them. A configuration that cannot be used is told at once and disturbs nothing, not even a
- * reload under way. A changed file in which every value is the same is not told: a mounted ConfigMap is
- * exchanged as a whole, for other files' sake too. Unless one was refused before: then it is told that the
- * file is good again. And unless a part of what serves may still have a configuration that was refused: then
- * every reading is carried out.
+ * Creates the reloads.
+ *
+ * - A configuration that cannot be used is reported at once and changes nothing, not even a reload under way.
+ * - A changed file in which every value is the same is not reported: a mounted ConfigMap is replaced as a whole
+ *   when another file in it changes. After a refusal it is reported that the file is good again.
+ * - While a part of the workers may have a configuration that was refused, every reading is carried out.
  */
 export function createReloads<Next extends Loaded>(options: ReloadsOptions<Next>): Reloads {
   const { read, apply, restore } = options;
@@ -108,7 +110,7 @@ export function createReloads<Next extends Loaded>(options: ReloadsOptions<Next>
   let wanted = options.config;
   /** Whether a part of what serves may have another one than `current`. */
   let isMixed = false;
-  /** Whether what was told last is that one was refused. */
+  /** Whether the last report was a refusal. */
   let isRefused = false;
   /** What is under way or waits. */
   const pending = new Set<Config>();
@@ -118,21 +120,21 @@ export function createReloads<Next extends Loaded>(options: ReloadsOptions<Next>
       const next = read();
       if (!next.ok) {
         const problem = next.error.map(formatConfigProblem).join('; ');
-        tell({ event: 'configuration_refused', reason, problem });
+        report({ event: 'configuration_refused', reason, problem });
         return;
       }
       const { config } = next.value.loaded;
       const { changed, needRestart } = listChanges(current, config);
       if (needRestart.length > 0) {
         const problem = `${needRestart.join(', ')}: takes effect only when the service is started again`;
-        tell({ event: 'configuration_refused', reason, changed, problem });
+        report({ event: 'configuration_refused', reason, changed, problem });
         return;
       }
       const isWanted = listChanges(wanted, config).changed.length === 0;
       const isSame = !isMixed && isWanted;
       if (reason === 'file_changed' && isSame) {
-        // What is under way tells of itself when it has come to its end.
-        if (isRefused && pending.size === 0) tell({ event: 'configuration_good_again', reason });
+        // A reload that is under way reports its own end.
+        if (isRefused && pending.size === 0) report({ event: 'configuration_good_again', reason });
         return;
       }
       const isUnderWay = isWanted && pending.has(wanted);
@@ -145,7 +147,7 @@ export function createReloads<Next extends Loaded>(options: ReloadsOptions<Next>
         },
         () => {
           pending.delete(config);
-          tell({ event: 'configuration_superseded', reason });
+          report({ event: 'configuration_superseded', reason });
         },
         isUnderWay,
       );
@@ -160,11 +162,11 @@ export function createReloads<Next extends Loaded>(options: ReloadsOptions<Next>
     close: () => jobs.close(),
   };
 
-  function tell(outcome: ReloadOutcome): void {
+  function report(outcome: ReloadOutcome): void {
     const { event } = outcome;
     if (event === 'configuration_refused') isRefused = true;
     if (event === 'configuration_loaded' || event === 'configuration_good_again') isRefused = false;
-    options.tell(outcome);
+    options.report(outcome);
   }
 
   async function carryOut(next: Next, reason: ReloadReason, signal: AbortSignal): Promise<void> {
@@ -175,7 +177,7 @@ export function createReloads<Next extends Loaded>(options: ReloadsOptions<Next>
     if (outcome.ok) {
       current = config;
       isMixed = false;
-      tell({ event: 'configuration_loaded', reason, changed, warnings });
+      report({ event: 'configuration_loaded', reason, changed, warnings });
       return;
     }
     const { error } = outcome;
@@ -184,24 +186,24 @@ export function createReloads<Next extends Loaded>(options: ReloadsOptions<Next>
     // A newer one may be waiting, and is what is wanted then.
     if (wanted === config) wanted = current;
     if (error.kind === 'superseded') {
-      tell({ event: 'configuration_superseded', reason });
+      report({ event: 'configuration_superseded', reason });
       return;
     }
-    tell({ event: 'configuration_refused', reason, changed, problem: describeRefusal(error) });
+    report({ event: 'configuration_refused', reason, changed, problem: describeRefusal(error) });
     // A newer one reaches everything.
     if (restore === undefined || !isMixed || signal.aborted) return;
     const restored = await settle(() => restore(signal));
     if (restored.ok) {
       isMixed = false;
-      tell({ event: 'configuration_restored', reason });
+      report({ event: 'configuration_restored', reason });
     } else if (restored.error.kind !== 'superseded') {
       const problem = describeRefusal(restored.error);
-      tell({ event: 'configuration_mixed', reason, problem });
+      report({ event: 'configuration_mixed', reason, problem });
     }
   }
 }
 
-/** What throws has failed, and nobody knows how far it came. */
+/** An error that is thrown is a failure that may have reached a part. */
 async function settle(
   work: () => Promise<Result<undefined, ReloadRefusal>>,
 ): Promise<Result<undefined, ReloadRefusal>> {

@@ -59,8 +59,8 @@ export interface ReplaceableGraph {
 /** Longer than anything a request waits for. */
 const FINISH_MS = 30_000;
 const LOOK_EVERY_MS = 50;
-/** A wait that lasts so long is told. */
-const TELL_AFTER_MS = 2_000;
+/** A wait of this length is logged. */
+const LOG_AFTER_MS = 2_000;
 
 /** Begins with a graph that answers at once. */
 export function createReplaceableGraph(
@@ -77,14 +77,14 @@ export function createReplaceableGraph(
   return {
     handlers: { http: (req, res) => current.handlers.http(req, res) },
     async replace(next, signal) {
-      if (!(await hasLearned(next, signal))) {
+      if (!(await isWarm(next, signal))) {
         await next.close();
         return false;
       }
       const before = current;
       letAnswer(next);
       const finish = async (): Promise<void> => {
-        // An IdP may still carry out what was sent from here: whoever listens for its answer goes on.
+        // The IdP may still carry out a renewal that this graph sent: its answer is waited for.
         await before.settle().catch(ignore);
         // The process ended meanwhile, and with it this one.
         if (!replaced.delete(before)) return;
@@ -117,20 +117,20 @@ export function createReplaceableGraph(
     metrics?.follow(graph.readings);
   }
 
-  async function hasLearned(next: Graph, signal: AbortSignal): Promise<boolean> {
+  async function isWarm(next: Graph, signal: AbortSignal): Promise<boolean> {
     let waitedMs = 0;
     for (;;) {
       if (signal.aborted) return false;
       const missing = listMissing(current, next);
       if (missing.length === 0) return true;
-      if (waitedMs === TELL_AFTER_MS) log('warn', 'configuration_waits', { waiting_for: missing });
+      if (waitedMs === LOG_AFTER_MS) log('warn', 'configuration_waits', { waiting_for: missing });
       await new Promise<void>((resolve) => schedule(LOOK_EVERY_MS, resolve));
       waitedMs += LOOK_EVERY_MS;
     }
   }
 }
 
-/** What the one knows and the other wants to know, and does not yet. */
+/** What `next` needs, does not know yet, and `current` knows. */
 function listMissing(current: Graph, next: Graph): readonly string[] {
   const known = current.knowledge();
   return [...next.knowledge()]
@@ -138,5 +138,5 @@ function listMissing(current: Graph, next: Graph): readonly string[] {
     .map(([name]) => name);
 }
 
-/** A graph that is not asked any more; what it could not finish it has told itself. */
+/** The graph answers no requests any more, and has logged its own failures. */
 function ignore(): void {}

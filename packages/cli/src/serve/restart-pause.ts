@@ -4,12 +4,12 @@
  * @module
  */
 
-/** Remembers how one worker fared. */
+/** The recent starts and ends of one worker. */
 export interface RestartPause {
-  /** To be told at every start. */
+  /** To be called at every start. */
   started(): void;
   /**
-   * To be told at every unexpected end.
+   * To be called at every unexpected end.
    *
    * @param wasListening - Whether it had got as far as serving requests.
    *
@@ -20,7 +20,7 @@ export interface RestartPause {
 
 const FAILURES_MAX = 3;
 const FAILURE_WINDOW_MS = 10_000;
-/** Whoever ran for this long is started again at once. */
+/** A worker that ran for this long is started again at once. */
 const STEADY_MS = 10_000;
 const SHORTEST_MS = 100;
 const LONGEST_MS = 5_000;

@@ -23,7 +23,7 @@ import { openSecrets, startServer } from './server.ts';
 import { openUnixSocket, type UnixSocket } from './unix-socket.ts';
 
 /**
- * Serves until the process is told to stop; carries out changes of the configuration meanwhile.
+ * Serves until SIGTERM or SIGINT; carries out changes of the configuration meanwhile.
  *
  * @param read - Reads the configuration again, from where it came.
  *
@@ -79,7 +79,7 @@ export async function serveAlone(
       ({ drainDelayMs } = loaded.config.server);
       return accept(undefined);
     },
-    tell: (outcome) => logReload(log, file, outcome),
+    report: (outcome) => logReload(log, file, outcome),
   });
   const disconnect = signals.connect({
     file,
@@ -95,7 +95,7 @@ export async function serveAlone(
       }),
   });
   logStart(log, file);
-  // Whoever reads the line may want it to stop at once.
+  // A program that waits for the ready line may send SIGTERM at once.
   const stopRequested = stopSignal();
   announceReady(placeOf(config, server.port), stdio);
 

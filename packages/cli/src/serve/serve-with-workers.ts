@@ -24,7 +24,7 @@ import { superviseWorkers } from './supervise-workers.ts';
 import type { StartWorker } from './worker-process.ts';
 
 /**
- * Runs the workers until the process is told to stop. Reads no secret and opens no store.
+ * Runs the workers until SIGTERM or SIGINT. Reads no secret and opens no store.
  *
  * @param count - How many.
  * @param first - Where the configuration came from.
@@ -89,7 +89,7 @@ export async function serveWithWorkers(
       return rolled;
     },
     restore: (signal) => rollTo(sources, signal),
-    tell: (outcome) => logReload(metrics.log, file, outcome),
+    report: (outcome) => logReload(metrics.log, file, outcome),
   });
   const disconnect = signals.connect({
     file,

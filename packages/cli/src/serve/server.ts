@@ -22,8 +22,8 @@ import { warmUp } from './warm-up.ts';
 /** How a server is to start. */
 export interface ServerStart {
   /**
-   * Milliseconds within which it has to learn what the IdPs have to tell before it listens; by default it
-   * listens at once, and learns meanwhile.
+   * Milliseconds within which the metadata and keys of the IdPs have to be read before it listens; by default
+   * it listens at once, and reads them meanwhile.
    */
   readonly warmUpWithinMs?: number;
   /** Aborts when it should not start any more. */
@@ -61,8 +61,8 @@ export interface RunningServer {
   /**
    * Stops listening and resolves when what was under way is answered, or its ten seconds are over.
    *
-   * @param stop - Absent when others of this machine go on taking connections on the same port: then
-   *   nobody is told to look elsewhere.
+   * @param stop - Absent when other processes go on taking connections on the same port: then `/readyz` does
+   *   not say that it drains.
    */
   stop(stop?: ServerStop): Promise<void>;
 }
@@ -76,13 +76,13 @@ export function openSecrets(
 }
 
 /**
- * Starts the server. What is opened here lives as long as the process: the port, the store, and everything
- * that tells what it does.
+ * Starts the server. What is opened here lives as long as the process: the port, the store, metrics and
+ * traces.
  *
  * @param secrets - Absent while `useAuth` is false.
  *
  * @throws {SallyportError} `SP_PORT_IN_USE` when the port is taken, `SP_LISTEN_FAILED` when it cannot be had; `SP_STORE_UNSUITABLE`,
- *   `SP_CONFIG_INVALID` and `SP_THREAD_FAILED` as `openServingSessionStore`; `SP_NOT_READY` when it did not learn enough in time.
+ *   `SP_CONFIG_INVALID` and `SP_THREAD_FAILED` as `openServingSessionStore`; `SP_NOT_READY` when they were not read in time.
  */
 export async function startServer(
   config: Config,

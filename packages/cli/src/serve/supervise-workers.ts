@@ -8,31 +8,24 @@ import { formatConfigProblem } from '@sallyport/config';
 import { accept, type Result, refuse, SallyportError } from '@sallyport/protocol';
 import type { Schedule } from '@sallyport/server';
 import type { Log } from '@sallyport/server/observe';
-import type { ReloadRefusal } from './reloads.ts';
-import { createRestartPause, type RestartPause } from './restart-pause.ts';
-import type {
-  StartFailure,
-  StartWorker,
-  WorkerExit,
-  WorkerProcess,
-  WorkerReport,
-  WorkerStop,
-} from './worker-process.ts';
+import { type RollOutcome, rollWorkers } from './roll-workers.ts';
+import type { StartFailure, StartWorker, WorkerExit, WorkerReport } from './worker-process.ts';
+import {
+  createWorkerSlots,
+  STOP_MS,
+  startInSlot,
+  type Worker,
+  type WorkerSlot,
+} from './worker-slot.ts';
 
-/** A worker has ten seconds for the requests under way, fifteen for renewals, and these two to end. */
-const STOP_MS = 27_000;
-/** One that does not get ready is tried again this often while others serve. */
+/** Between two starts of a worker that does not get ready while others serve. */
 const GIVEN_UP_PAUSE_MS = 5_000;
-/** Longer than a worker itself waits until it is ready: it says better what is missing. */
-const TAKEOVER_MS = 45_000;
-/** Others go on listening on the same port. */
-const AT_ONCE: WorkerStop = { drainDelayMs: undefined };
 
 /** Settings and ports of {@link superviseWorkers}. */
 export interface SupervisionOptions {
   readonly count: number;
   readonly startWorker: StartWorker;
-  /** Resolves when somebody wants the process to end. */
+  /** Resolves when the process is asked to end, to the signal's name. */
   readonly stopRequested: Promise<string>;
   /** Milliseconds for which workers go on taking connections once they were asked to end. */
   readonly drainDelayMs: () => number;
@@ -50,65 +43,36 @@ export interface Supervision {
   /**
    * Resolves when the last has ended after a stop.
    *
-   * @returns Why the workers could not be started at first; the caller tells it.
+   * @returns Why the workers could not be started at first; the caller reports it.
    * @throws {SallyportError} `SP_WORKER_FAILED` when a worker ended three times within 10 s before it
    *   listened, before all were ready or while no other serves; all have been stopped by then.
    */
   readonly ended: Promise<Result<undefined, StartFailure>>;
   /**
-   * Puts a new worker in the place of each, one after the other: a new one is started, and only when it
-   * listens its predecessor is asked to finish. One roll at a time.
+   * Replaces the workers, one after the other: a successor is started, and only when it listens its
+   * predecessor is asked to finish. One roll at a time.
    *
-   * @param startWorker - Starts the new ones, which listen only once they are ready; and from now on
-   *   whoever has to replace one of them.
-   * @param signal - Aborts when this is not wanted any more: the rest stay as they are.
+   * @param startWorker - Starts the successors, which listen only once they are ready, and from now on those
+   *   that replace one of them.
+   * @param signal - Aborts when the roll is not wanted any more: the other workers stay as they are.
    *
    * @returns Why it went no further. What was replaced until then stays so.
    */
-  roll(
-    startWorker: StartWorker,
-    signal: AbortSignal,
-  ): Promise<Result<undefined, Exclude<ReloadRefusal, { kind: 'problems' }>>>;
-}
-
-interface Worker {
-  readonly process: WorkerProcess;
-  isListening: boolean;
-  /** Told instead of how it ended. */
-  failure: string | undefined;
-  /** Resolves when it listens (`true`) or has ended (`false`). */
-  readonly settled: PromiseWithResolvers<boolean>;
-  readonly ended: PromiseWithResolvers<void>;
-}
-
-interface WorkerSlot {
-  readonly number: number;
-  readonly pause: RestartPause;
-  startWorker: StartWorker;
-  current: Worker | undefined;
-  cancelRestart: (() => void) | undefined;
+  roll(startWorker: StartWorker, signal: AbortSignal): Promise<RollOutcome>;
 }
 
 /**
- * Starts the workers and replaces those that end unexpectedly. Nothing that concerns a session or a
- * request passes through here.
+ * Starts the workers and restarts those that end unexpectedly. No session and no request passes through here.
  *
- * What keeps a worker from starting ends them all while they start for the first time: it is a taken
- * port or a missing secret, and would keep the others too. Later it is logged, and tried again, because
- * the others are still serving.
+ * While the workers start for the first time, a failure of one ends them all: a taken port or a missing secret
+ * would stop the others, too. A later failure is logged and the start tried again, because the others serve.
  */
 export function superviseWorkers(options: SupervisionOptions): Supervision {
   const { count, onReady, now, schedule, log } = options;
   const { promise, resolve, reject } = Promise.withResolvers<Result<undefined, StartFailure>>();
   const allListened = Promise.withResolvers<void>();
-  const slots: readonly WorkerSlot[] = Array.from({ length: count }, (_, index) => ({
-    number: index + 1,
-    pause: createRestartPause(now),
-    startWorker: options.startWorker,
-    current: undefined,
-    cancelRestart: undefined,
-  }));
-  /** Every worker that has not ended, those included that start in another's place or finish. */
+  const slots = createWorkerSlots(count, options.startWorker, now);
+  /** Every worker that has not ended, successors that start and predecessors that finish included. */
   const running = new Map<Worker, WorkerSlot>();
   let isReady = false;
   let settle: (() => void) | undefined;
@@ -120,26 +84,12 @@ export function superviseWorkers(options: SupervisionOptions): Supervision {
 
   function launch(slot: WorkerSlot): void {
     slot.pause.started();
-    slot.current = begin(slot, slot.startWorker, { isReplacement: false });
+    slot.current = begin(slot, slot.startWorker, false);
   }
 
-  function begin(
-    slot: WorkerSlot,
-    startWorker: StartWorker,
-    { isReplacement }: { readonly isReplacement: boolean },
-  ): Worker {
-    const worker: Worker = {
-      process: startWorker({
-        number: slot.number,
-        isReplacement,
-        onReport: (report) => hear(slot, worker, report),
-        onEnd: (exit) => finish(slot, worker, exit),
-      }),
-      isListening: false,
-      failure: undefined,
-      settled: Promise.withResolvers(),
-      ended: Promise.withResolvers(),
-    };
+  function begin(slot: WorkerSlot, startWorker: StartWorker, isReplacement: boolean): Worker {
+    const listeners = { onReport: hear, onEnd: finish };
+    const worker = startInSlot(slot, startWorker, isReplacement, listeners);
     running.set(worker, slot);
     return worker;
   }
@@ -169,7 +119,7 @@ export function superviseWorkers(options: SupervisionOptions): Supervision {
     const isCurrent = slot.current === worker;
     if (isCurrent) slot.current = undefined;
     if (settle !== undefined) settleWhenAllEnded();
-    // Whoever starts a replacement, or asked for the end, hears of it there.
+    // The end of a successor or predecessor is for the roll to handle.
     else if (isCurrent) restart(slot, worker, exit);
   }
 
@@ -180,16 +130,11 @@ export function superviseWorkers(options: SupervisionOptions): Supervision {
   ): void {
     const worker = slot.number;
     const pause = slot.pause.ended(isListening);
-    // Once all have served, and as long as others do, whatever ails this one is no reason to end them.
+    // Once all have listened, and as long as another one serves, the failure of this one does not end them.
     const isServing = isReady && slots.some(({ current }) => current?.isListening === true);
-    const isHopeless = pause === 'give_up' && !isServing;
-    if (isHopeless) {
+    if (pause === 'give_up' && !isServing) {
       log('error', 'worker_ended', { worker, pid, ...exit });
-      const failure = new SallyportError('SP_WORKER_FAILED', {
-        component: `worker:${worker}`,
-        detail: 'it ended 3 times within 10 s before it listened; the log above says how',
-      });
-      stop(() => reject(failure));
+      stop(() => reject(startFailed(worker)));
       return;
     }
     const pauseMs = pause === 'give_up' ? GIVEN_UP_PAUSE_MS : pause;
@@ -197,68 +142,19 @@ export function superviseWorkers(options: SupervisionOptions): Supervision {
     slot.cancelRestart = schedule(pauseMs, () => launch(slot));
   }
 
-  async function roll(
-    startWorker: StartWorker,
-    signal: AbortSignal,
-  ): ReturnType<Supervision['roll']> {
-    // Before that nobody serves whom a replacement could relieve.
+  async function roll(startWorker: StartWorker, signal: AbortSignal): Promise<RollOutcome> {
+    // A successor can relieve only a worker that serves.
     await allListened.promise;
-    for (const slot of slots) {
-      if (signal.aborted || settle !== undefined) return refuse({ kind: 'superseded' });
-      const failure = await replace(slot, startWorker, signal);
-      if (signal.aborted || settle !== undefined) return refuse({ kind: 'superseded' });
-      if (failure !== undefined) return refuse({ kind: 'failed', sentence: failure });
-    }
-    return accept(undefined);
-  }
-
-  /** Returns why the slot has not been taken over. */
-  async function replace(
-    slot: WorkerSlot,
-    startWorker: StartWorker,
-    signal: AbortSignal,
-  ): Promise<string | undefined> {
-    const next = begin(slot, startWorker, { isReplacement: true });
-    let isGivenUp = false;
-    const giveUp = (): void => {
-      isGivenUp = true;
-      next.process.stop(AT_ONCE);
+    const workers = {
+      slots,
+      begin: (slot: WorkerSlot, start: StartWorker) => begin(slot, start, true),
+      isRunning: (worker: Worker) => running.has(worker),
+      restart: (slot: WorkerSlot, ended: Worker) => restart(slot, ended, {}),
+      kill,
+      isStopping: () => settle !== undefined,
+      schedule,
     };
-    signal.addEventListener('abort', giveUp);
-    let isLate = false;
-    const cancel = schedule(TAKEOVER_MS, () => {
-      isLate = true;
-      next.process.kill();
-    });
-    const isListening = await next.settled.promise;
-    cancel();
-    signal.removeEventListener('abort', giveUp);
-    if (!isListening) {
-      const why = isLate ? `it did not listen within ${TAKEOVER_MS / 1_000} s` : next.failure;
-      return `worker ${slot.number} could not be replaced: ${why ?? 'its successor ended'}`;
-    }
-    // It listened, and was told to end, in the same moment: the one before stays.
-    if (isGivenUp) {
-      await relieve(slot, next);
-      return undefined;
-    }
-    const before = slot.current;
-    slot.cancelRestart?.();
-    slot.startWorker = startWorker;
-    slot.pause.started();
-    slot.current = running.has(next) ? next : undefined;
-    // It may have ended in the moment in which it listened.
-    if (slot.current === undefined) restart(slot, next, {});
-    if (before !== undefined) await relieve(slot, before);
-    return undefined;
-  }
-
-  /** Lets a worker finish that another has taken the place of; resolves when it has ended. */
-  async function relieve(slot: WorkerSlot, worker: Worker): Promise<void> {
-    if (settle === undefined) worker.process.stop(AT_ONCE);
-    const cancel = schedule(STOP_MS, () => kill(slot, worker));
-    await worker.ended.promise;
-    cancel();
+    return rollWorkers(workers, startWorker, signal);
   }
 
   function stopFor(signal: string): void {
@@ -266,20 +162,18 @@ export function superviseWorkers(options: SupervisionOptions): Supervision {
     stop(() => resolve(accept(undefined)));
   }
 
-  /** The first reason to stop decides what is told of it. */
-  function stop(told: () => void): void {
+  /** The first reason to stop decides how `ended` settles. */
+  function stop(settleEnded: () => void): void {
     if (settle !== undefined) return;
-    settle = told;
+    settle = settleEnded;
     allListened.resolve();
     const drainDelayMs = isReady ? options.drainDelayMs() : 0;
     for (const slot of slots) slot.cancelRestart?.();
     for (const { process } of running.keys()) process.stop({ drainDelayMs });
-    cancelKill = schedule(drainDelayMs + STOP_MS, killAll);
+    cancelKill = schedule(drainDelayMs + STOP_MS, () => {
+      for (const [worker, slot] of running) kill(slot, worker);
+    });
     settleWhenAllEnded();
-  }
-
-  function killAll(): void {
-    for (const [worker, slot] of running) kill(slot, worker);
   }
 
   function kill({ number }: WorkerSlot, { process }: Worker): void {
@@ -298,4 +192,11 @@ function describe(failure: StartFailure): string {
   return failure.kind === 'failed'
     ? failure.sentence
     : failure.problems.map(formatConfigProblem).join('; ');
+}
+
+function startFailed(worker: number): SallyportError {
+  return new SallyportError('SP_WORKER_FAILED', {
+    component: `worker:${worker}`,
+    detail: 'it ended 3 times within 10 s before it listened; the log above says how',
+  });
 }

@@ -1,28 +1,21 @@
 /**
- * The file of a Unix socket: where it may lie, who may connect, and whose place it may take.
+ * A Unix socket to listen on: bound in private, given its permissions, then moved into its place.
  *
  * @module
  */
 
-import {
-  chmodSync,
-  chownSync,
-  linkSync,
-  lstatSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  type Stats,
-  unlinkSync,
-} from 'node:fs';
-import { connect } from 'node:net';
-import { basename, dirname, join } from 'node:path';
+import { chmodSync, mkdtempSync, readdirSync, rmSync, type Stats } from 'node:fs';
+import { basename, join } from 'node:path';
 import type { Config } from '@sallyport/config';
-import { findOpenFolder } from '@sallyport/config/files';
-import { SallyportError } from '@sallyport/protocol';
+import {
+  claimPlace,
+  createSocketErrors,
+  giveToGroup,
+  look,
+  readGroup,
+  refuseOther,
+  resolveSocketFolder,
+} from './socket-place.ts';
 
 /** What the operator asks for. */
 export interface UnixSocketOptions {
@@ -36,24 +29,19 @@ export interface UnixSocketOptions {
 
 /** A socket that is bound in private, and then shown in its place. */
 export interface UnixSocket {
-  /** Where the listener binds: in a folder that nobody else can enter. */
+  /** Where the listener binds: in a folder that only this user can enter. */
   readonly bindPath: string;
   /**
    * Gives the bound socket its permissions and its place. To be called whenever a listener may have
-   * bound anew; without a new one it does nothing.
+   * bound anew; does nothing when none has.
    *
-   * @throws {SallyportError} `SP_PORT_IN_USE` when somebody answers in that place, `SP_LISTEN_FAILED` when
-   *   it cannot be had.
+   * @throws {SallyportError} `SP_PORT_IN_USE` when another program answers in that place, `SP_LISTEN_FAILED`
+   *   when the place cannot be had.
    */
   publish(): Promise<void>;
-  /** Takes it away, unless another one has its place. To be called while it is still listened on. */
+  /** Removes the socket, unless another one has its place. To be called while it is still listened on. */
   remove(): void;
 }
-
-/** Name of a file that is not there. */
-const NO_FILE = '.sallyport';
-/** A connection that is neither taken nor refused within this time belongs to somebody who is alive. */
-const PROBE_MS = 2_000;
 
 /**
  * The socket that a configuration asks for.
@@ -72,38 +60,27 @@ export function openUnixSocket({ server }: Pick<Config, 'server'>): UnixSocket |
 }
 
 /**
- * Prepares the socket. Nothing is in its place yet, and what lies there stays.
+ * Prepares the socket. Its place is not changed yet.
  *
- * A socket is bound where only this user can reach it, and moved into its place once it has its
- * permissions: at no moment can anybody connect who may not. What lies there already is taken over when
- * it is a socket on which nobody listens, and never otherwise.
+ * The socket is bound where only this user can reach it, and moved into its place once it has its permissions:
+ * at no moment can a user connect who may not. A file that lies there already is replaced only when it is a
+ * socket on which no program listens.
  *
  * @throws {SallyportError} `SP_LISTEN_FAILED` when the folder is not there or open to others, when
  *   something else than a socket has the name, or when the group is not known.
  */
 export function prepareUnixSocket({ path, mode, group }: UnixSocketOptions): UnixSocket {
-  const failed = (key: string, said: string, cause?: unknown) =>
-    new SallyportError('SP_LISTEN_FAILED', {
-      component: `unix:${path}`,
-      detail: `${key}: ${said}`,
-      cause,
-    });
-  const inUse = () =>
-    new SallyportError('SP_PORT_IN_USE', {
-      component: `unix:${path}`,
-      detail:
-        'server.listen: another program answers on this socket; stop it, or choose another path',
-    });
-  const folder = resolveFolder();
+  const errors = createSocketErrors(path);
+  const folder = resolveSocketFolder(path, errors);
   const place = join(folder, basename(path));
-  refuseOther(look(place));
-  const gid = group === '' ? undefined : readGroup();
+  refuseOther(look(place), errors);
+  const gid = group === '' ? undefined : readGroup(group, errors);
   const prefix = `.${basename(path)}-`;
-  const privately = attempt(() => mkdtempSync(join(folder, prefix)));
+  const privately = errors.attempt(() => mkdtempSync(join(folder, prefix)));
   const bindPath = join(privately, 's');
-  /** The file that was shown last. */
+  /** The file that was put in place last. */
   let shown: Stats | undefined;
-  /** Workers begin to listen at once, and each says so. */
+  /** Workers begin to listen at once, and each of them publishes the socket. */
   let turn = Promise.resolve();
 
   return {
@@ -122,21 +99,18 @@ export function prepareUnixSocket({ path, mode, group }: UnixSocketOptions): Uni
 
   async function show(): Promise<void> {
     if (look(bindPath) === undefined) {
-      // One that came first has tidied up.
-      if (shown === undefined) throw inUse();
+      // Another process replaced this one's socket and removed its private folder.
+      if (shown === undefined) throw errors.inUse();
       return;
     }
-    attempt(() => chmodSync(bindPath, Number.parseInt(mode, 8)));
-    if (gid !== undefined) giveTo(gid);
+    errors.attempt(() => chmodSync(bindPath, Number.parseInt(mode, 8)));
+    if (gid !== undefined) giveToGroup(bindPath, gid, errors);
     shown = look(bindPath);
-    if (!link()) {
-      await takeAway();
-      if (!link()) throw inUse();
-    }
+    await claimPlace(bindPath, place, privately, errors);
     removeLeftBehind();
   }
 
-  /** What processes that were killed have left: nobody else has this place now. */
+  /** Removes the private folders of processes that were killed: no other process has this place now. */
   function removeLeftBehind(): void {
     for (const name of readdirSync(folder)) {
       const left = join(folder, name);
@@ -144,131 +118,4 @@ export function prepareUnixSocket({ path, mode, group }: UnixSocketOptions): Uni
         rmSync(left, { recursive: true, force: true });
     }
   }
-
-  /** Puts the bound socket in its place. @returns `false` when something lies there. */
-  function link(): boolean {
-    try {
-      linkSync(bindPath, place);
-    } catch (cause) {
-      if (codeOf(cause) === 'EEXIST') return false;
-      throw failed('server.listen', `cannot be made: the system says ${codeOf(cause)}`, cause);
-    }
-    unlinkSync(bindPath);
-    return true;
-  }
-
-  /**
-   * Takes a socket that nobody listens on out of the place. It is moved before it is judged, so that of
-   * two that start at once neither takes away the other's: what answers is put back.
-   */
-  async function takeAway(): Promise<void> {
-    refuseOther(look(place));
-    if (await answers(place)) throw inUse();
-    const taken = join(privately, 'taken');
-    try {
-      renameSync(place, taken);
-    } catch (cause) {
-      if (codeOf(cause) === 'ENOENT') return;
-      throw failed(
-        'server.listen',
-        `cannot be taken over: the system says ${codeOf(cause)}`,
-        cause,
-      );
-    }
-    const isForeign = look(taken)?.isSocket() !== true;
-    if (isForeign || (await answers(taken))) {
-      try {
-        linkSync(taken, place);
-      } catch {
-        // A third one has the place by now.
-      }
-      rmSync(taken, { force: true });
-      throw inUse();
-    }
-    rmSync(taken, { force: true });
-  }
-
-  function resolveFolder(): string {
-    let real: string;
-    try {
-      // `/var/run` is a link on many systems; what it leads to is what counts.
-      real = realpathSync(dirname(path));
-    } catch (cause) {
-      throw failed(
-        'server.listen',
-        `the folder of the socket cannot be entered (${codeOf(cause)}); make it, for the user of this process`,
-        cause,
-      );
-    }
-    // Of the place, not of what lies there now.
-    const open = findOpenFolder(join(real, NO_FILE));
-    if (open !== undefined)
-      throw failed(
-        'server.listen',
-        `others may write to ${open} and put a socket of theirs there; choose a folder of this user's own, such as /run/sallyport`,
-      );
-    return real;
-  }
-
-  function refuseOther(found: Stats | undefined): void {
-    if (found !== undefined && !found.isSocket())
-      throw failed('server.listen', 'something else than a socket has this name; it is left alone');
-  }
-
-  function readGroup(): number {
-    if (/^\d+$/.test(group)) return Number(group);
-    const line = attempt(() => readFileSync('/etc/group', 'utf8'))
-      .split('\n')
-      .find((each) => each.split(':', 1)[0] === group);
-    const id = line?.split(':')[2] ?? '';
-    if (!/^\d+$/.test(id)) throw failed('server.socketGroup', 'this machine has no such group');
-    return Number(id);
-  }
-
-  function giveTo(to: number): void {
-    try {
-      chownSync(bindPath, -1, to);
-    } catch (cause) {
-      throw failed(
-        'server.socketGroup',
-        `this user may not give it to the group (${codeOf(cause)}); make it a member`,
-        cause,
-      );
-    }
-  }
-
-  function attempt<T>(act: () => T): T {
-    try {
-      return act();
-    } catch (cause) {
-      throw failed('server.listen', `cannot be made: the system says ${codeOf(cause)}`, cause);
-    }
-  }
-}
-
-/** Whether somebody listens: only a refused connection, or no file, says that nobody does. */
-function answers(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(path);
-    const settle = (isAlive: boolean) => {
-      clearTimeout(timer);
-      socket.destroy();
-      resolve(isAlive);
-    };
-    const timer = setTimeout(() => settle(true), PROBE_MS);
-    socket.once('connect', () => settle(true));
-    socket.once('error', (cause) => {
-      const code = codeOf(cause);
-      settle(code !== 'ECONNREFUSED' && code !== 'ENOENT');
-    });
-  });
-}
-
-/** What lies there itself, not what a link leads to. */
-function look(path: string): Stats | undefined {
-  return lstatSync(path, { throwIfNoEntry: false });
-}
-
-function codeOf(cause: unknown): string {
-  return cause instanceof Error && 'code' in cause ? String(cause.code) : 'nothing more';
 }

@@ -1,5 +1,5 @@
 /**
- * Waiting until a graph can decide as well as those it joins.
+ * Waits until a new graph has what it needs to decide: the key ring, and the metadata and keys of the IdPs.
  *
  * @module
  */
@@ -9,12 +9,12 @@ import type { Schedule } from '@sallyport/server';
 import type { Graph } from './replaceable-graph.ts';
 
 const LOOK_EVERY_MS = 50;
-/** What only further issuers have to tell is waited for no longer than this. */
+/** The wait for issuers of bearer tokens beside the IdP is no longer than this. */
 const FURTHER_MS = 5_000;
 
 /**
- * Resolves when a graph is ready, has the keys of cookies and knows what the IdPs have to tell. A further
- * issuer that stays silent does not keep it: its tokens are undecided, here as elsewhere.
+ * Resolves when a graph is ready: it has the key ring, and the metadata and keys of the IdPs. A further issuer
+ * that does not answer does not hold it up: that issuer's tokens are undecided meanwhile.
  *
  * @throws {SallyportError} `SP_NOT_READY` when it is not ready in time, or not wanted any more.
  */

@@ -1,5 +1,5 @@
 /**
- * Port: a worker as its primary sees it, and what the two say to each other.
+ * Port: a worker process as the primary uses it, and the messages between the two.
  *
  * @module
  */
@@ -34,7 +34,7 @@ export interface WorkerStop {
 export interface WorkerProcess {
   /** Absent when it could not be started. */
   readonly pid: number | undefined;
-  /** Asks it to finish what is under way and to end; does nothing when it is gone. The first word counts. */
+  /** Asks it to finish what is under way and to end; does nothing when it is gone. Only the first call counts. */
   stop(stop: WorkerStop): void;
   /** Ends it without asking. */
   kill(): void;
@@ -44,7 +44,7 @@ export interface WorkerProcess {
 export interface WorkerStart {
   /** From 1; a worker that replaces another has its number. */
   readonly number: number;
-  /** Whether somebody serves in its place until it listens: then it does so only once it is ready. */
+  /** Whether it replaces a worker that still serves: then it listens only once it is ready. */
   readonly isReplacement: boolean;
   readonly onReport: (report: WorkerReport) => void;
   /** Called once, after the last report, and not before {@link StartWorker} has returned. */

@@ -1,5 +1,5 @@
 /**
- * One worker of `sallyport serve`: the same server as without workers, told what to do by its primary.
+ * One worker of `sallyport serve`: the same server as without workers, directed by the primary process.
  *
  * @module
  */
@@ -14,12 +14,12 @@ import { type Assignment, openPrimaryChannel } from './primary-channel.ts';
 import { openSecrets, type RunningServer, startServer } from './server.ts';
 import type { StartFailure } from './worker-process.ts';
 
-/** Within this time a worker that takes another's place has to be as good. */
-const LEARNS_WITHIN_MS = 30_000;
+/** A worker that replaces another one has to be ready within this time. */
+const WARM_UP_MS = 30_000;
 
 /**
- * Runs until the primary wants it to stop, and ends the process: the channel would keep it. What goes
- * wrong is the primary's to tell.
+ * Runs until the primary stops it, and ends the process, which the channel would keep alive. Failures are
+ * reported by the primary.
  */
 export async function runWorker(): Promise<never> {
   const channel = openPrimaryChannel();
@@ -29,7 +29,7 @@ export async function runWorker(): Promise<never> {
   if (!('sources' in assignment)) process.exit(EXIT.ok);
   const started = await start(assignment, unwanted.signal);
   if (!started.ok) {
-    // Whoever was told to end before it listened has done so.
+    // It was stopped before it listened: that is no failure.
     if (unwanted.signal.aborted) process.exit(EXIT.ok);
     await channel.report(started.error);
     process.exit(EXIT.failure);
@@ -63,7 +63,7 @@ async function start(
     const running = await startServer({ ...config, listen }, secrets.value, log, {
       metrics,
       socketPath: 'socketPath' in place ? place.socketPath : undefined,
-      ...(isReplacement ? { warmUpWithinMs: LEARNS_WITHIN_MS, signal } : {}),
+      ...(isReplacement ? { warmUpWithinMs: WARM_UP_MS, signal } : {}),
     });
     const toPrimary = answerForWorker(number, metrics, log);
     return accept({

@@ -1,6 +1,6 @@
 /**
- * Ending sessions for an operator: each one is told as ended once that is durable, and of each that is
- * not it is told why.
+ * Ends sessions for an operator. Each is reported as ended once that is durable; for each other one there is a
+ * reason.
  *
  * @module
  */
@@ -27,7 +27,7 @@ export interface EndReport {
   readonly over: readonly { readonly id: number; readonly reason: EndReason | 'expired' }[];
   /** There is no such session, and none is remembered. */
   readonly unknown: readonly number[];
-  /** Nobody knows whether these ended. */
+  /** It is not known whether these ended. */
   readonly unclear: readonly number[];
   /** Nothing was done about these. */
   readonly untouched: readonly number[];
@@ -50,7 +50,7 @@ export interface EndingPorts {
   readonly sessions: Pick<PrincipalSessions, 'find' | 'list' | 'endAll' | 'page'>;
   readonly store: Pick<SessionStore, 'read' | 'revoke' | 'endReason'>;
   readonly now: () => number;
-  /** Told of each as soon as it is durable. */
+  /** Called for each session as soon as its end is durable. */
   readonly onEnded: (ended: EndedSession) => void;
   readonly signal: AbortSignal;
 }
@@ -125,7 +125,7 @@ export async function endOfPrincipal(
 }
 
 /**
- * Ends everybody's sessions that stand when they are read; stops at the first failure. A sign-in that
+ * Ends all sessions that exist when they are read; stops at the first failure. A sign-in that
  * is finished later begins a session that stands.
  */
 export async function endEverybody({

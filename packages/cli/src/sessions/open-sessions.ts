@@ -28,7 +28,7 @@ export const PAGE_SIZE = 500;
 
 /**
  * Opens store and key ring, and nothing else: no listener, no identity provider. Makes neither: a file
- * made here would belong to whoever runs the command, and the server could not open it.
+ * made here would belong to the user of this command, and the server could not open it.
  *
  * @throws {SallyportError} `SP_KEY_RING_UNUSABLE` or `SP_STORE_UNAVAILABLE` when one is missing or
  *   cannot be read.

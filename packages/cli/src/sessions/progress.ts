@@ -1,5 +1,5 @@
 /**
- * How far the reading of sessions is, on a terminal, once it takes longer than nobody notices.
+ * Progress of reading sessions, on a terminal, once it takes noticeably long.
  *
  * @module
  */

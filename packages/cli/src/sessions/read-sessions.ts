@@ -1,5 +1,5 @@
 /**
- * Reading sessions for a list: everybody's in parts, or one principal's.
+ * Reads sessions for a list: all of them page by page, or one principal's.
  *
  * @module
  */
@@ -24,13 +24,13 @@ const OF_ONE_MAX = 1_000;
 
 /** What {@link readSessions} is asked. */
 export interface ReadOptions {
-  /** Of whom; `undefined` for everybody. */
+  /** Whose sessions; `undefined` for all. */
   readonly principal: { readonly issuer: string; readonly subject: string } | undefined;
   /** At most so many rows are kept and given back. */
   readonly limit: number;
   /** Named when it is the wrong one. */
   readonly keyRingFile: string;
-  /** Told now and then how many were read. */
+  /** Called now and then with the number of sessions that were read. */
   readonly onProgress: (count: number) => void;
   /** Ends the reading. */
   readonly signal: AbortSignal;
@@ -39,7 +39,7 @@ export interface ReadOptions {
 /**
  * Reads the sessions that stand. Memory is bounded by the limit, not by how many there are.
  *
- * @throws {SallyportError} `SP_STORE_UNAVAILABLE` when the store cannot tell, `SP_KEY_RING_UNUSABLE`
+ * @throws {SallyportError} `SP_STORE_UNAVAILABLE` when the store does not answer, `SP_KEY_RING_UNUSABLE`
  *   when the ring is not this store's.
  */
 export async function readSessions(

@@ -1,5 +1,5 @@
 /**
- * How the ending of sessions is told: to a person, to a program, and to the audit log.
+ * Reports ended sessions: to a person, to a program, and to the audit log.
  *
  * @module
  */
@@ -49,7 +49,7 @@ export function auditEnded({ id, row }: EndedSession, operator: Operator): Audit
   };
 }
 
-/** Tells what became of the sessions, after each ended one was told; gives the exit code. */
+/** Reports what became of the sessions that were not reported as ended yet. @returns The exit code. */
 export function reportEnded(
   report: EndReport,
   { isJson, wasInterrupted }: { readonly isJson: boolean; readonly wasInterrupted: () => boolean },

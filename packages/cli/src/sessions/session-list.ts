@@ -53,7 +53,7 @@ export function toPlainLine(row: SessionRow): string {
 /**
  * Sums a list up in a line or two.
  *
- * @param subject - Whose sessions were asked for; `undefined` for everybody's.
+ * @param subject - Whose sessions were asked for; `undefined` for all.
  */
 export function describeListed(
   { rows, total, sealed }: Listed,

@@ -10,9 +10,9 @@ import { nameOf, type SessionRow } from './session-row.ts';
 interface Column {
   readonly title: string;
   readonly cell: (row: ShownRow) => string;
-  /** Narrower than this it tells nothing; absent: it is never cut. */
+  /** The least width at which it is useful; absent: it is never cut. */
   readonly min?: number;
-  /** Somebody may want to copy it: it is cut after all others, and then in its middle. */
+  /** An operator may want to copy it: it is cut after all others, and then in its middle. */
   readonly isCopied?: boolean;
 }
 

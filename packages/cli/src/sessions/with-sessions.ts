@@ -43,7 +43,7 @@ export async function withSessions(
     return EXIT.failure;
   }
   const { config } = loaded.value;
-  // A person is told of a failure in a sentence; the lines of the log are for a collector.
+  // A person reads a failure in a sentence; lines of the log are for a collector.
   const threshold = process.stderr.isTTY ? 'error' : config.observe.logLevel;
   const ports = createSystemPorts(createPinoLog(threshold, process.stderr));
   let opened: OpenedSessions | undefined;

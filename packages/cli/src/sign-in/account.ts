@@ -40,7 +40,7 @@ export async function askAccount(
   let response: Response;
   try {
     response = await client.fetch(platform.endpoint + ME_PATH, {
-      // Asked as an RPC client: the header name that a platform tells is the one of its RPCs.
+      // Sent as an RPC client: the header name in a platform's metadata is the one of its RPCs.
       headers: { accept: 'application/json', 'connect-protocol-version': '1' },
       signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]),
     });
@@ -48,7 +48,7 @@ export async function askAccount(
     if (!(error instanceof Error) || signal.aborted) throw error;
     if (error.name === 'TokenRefusedError' && platform.isPersonal)
       return refuse(adviseLogin(toThrownFailure(error, false), platform.loginCommand));
-    // `fetch` tells of the network in a TypeError's cause; one without is a mistake in the program.
+    // `fetch` reports network failures in a TypeError's cause; one without is a mistake in the program.
     const isOutage = error.name === 'TypeError' && error.cause !== undefined;
     if (!isOutage && error.name !== 'TimeoutError') throw error;
     throw new SallyportError('SP_PLATFORM_UNREACHABLE', {

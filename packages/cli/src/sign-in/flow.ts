@@ -36,7 +36,7 @@ export type FlowChoice =
 /**
  * Chooses the way to sign in.
  *
- * Credentials of an application win, since they need nobody. A build server never signs a person in,
+ * Credentials of an application win: they need no person. A build server never signs a person in,
  * whatever is asked for. Without a terminal only a flow or a browser that was named counts: a script that waits for a
  * person must have meant to.
  */

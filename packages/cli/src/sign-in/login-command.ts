@@ -7,8 +7,7 @@
 import type { PlatformOptions } from '../profile/sources.ts';
 
 /**
- * Writes the command that signs in to the platform another command was about: with the options that
- * told which one.
+ * Writes the command that signs in to the platform of another command, with the options that selected it.
  */
 export function writeLoginCommand({ profile, endpoint, caFile, config }: PlatformOptions): string {
   const options = [

@@ -1,5 +1,5 @@
 /**
- * How the commands of a person reach the network: certificates, proxies.
+ * The network of a person's commands: trusted certificates and proxies.
  *
  * @module
  */
@@ -16,7 +16,7 @@ import { EXIT } from '../terminal/stdio.ts';
 export interface NetworkSettings {
   /** Certificates (PEM) to trust beside the system's; empty for none. */
   readonly caCertFilePath: string;
-  /** Accepts any certificate of the platform, and of nobody else. */
+  /** Accepts any certificate of the platform; other servers are verified. */
   readonly insecureSkipVerify: boolean;
   /** Origin of the platform. */
   readonly endpoint: string;
@@ -50,7 +50,7 @@ export async function createFetch(
 /** Form fields that are no secret and may be in a sentence that helps. */
 const OPEN_FIELDS = new Set(['grant_type', 'client_id', 'redirect_uri', 'scope', 'audience']);
 
-/** Tells every secret before it is sent. */
+/** Passes every secret to `conceal` before it is sent. */
 function concealing(send: typeof fetch, conceal: (secret: string) => void): typeof fetch {
   return (input, init) => {
     const { body } = init ?? {};

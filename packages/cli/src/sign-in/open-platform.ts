@@ -1,5 +1,5 @@
 /**
- * From what a command was told to a platform it can talk to.
+ * Opens a platform from the inputs of a command.
  *
  * @module
  */
@@ -27,7 +27,7 @@ export interface OpenOptions {
 }
 
 /**
- * Opens the platform of the selected profile. Asks nobody yet, and opens no store.
+ * Opens the platform of the selected profile. Sends no request yet, and opens no store.
  *
  * @returns Otherwise what is wrong with files, variables and options, all at once.
  */

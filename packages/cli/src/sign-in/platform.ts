@@ -24,7 +24,7 @@ export interface ShownSetting {
   readonly origin: string;
 }
 
-/** What the platform tells, and what follows from it. */
+/** A platform's metadata, and what follows from it. */
 export interface DiscoveredPlatform {
   /** Obtains tokens without a person: from the store, by refresh, or as an application. */
   readonly client: Client;
@@ -45,18 +45,18 @@ export interface Platform {
   readonly grantKind: GrantKind;
   /** Whether a person has to act for tokens of this kind. */
   readonly isPersonal: boolean;
-  /** Command line that signs a person in to it, as this command was told about it. */
+  /** Command line that signs a person in to it, with the options of this command. */
   readonly loginCommand: string;
   readonly settings: readonly ShownSetting[];
   /** What weakens the settings; each one sentence. */
   readonly warnings: readonly string[];
   /**
-   * Asks the platform.
+   * Reads the platform's metadata.
    *
    * @throws {SallyportError} When it cannot be reached, or answers wrongly.
    */
   discover(signal: AbortSignal): Promise<DiscoveredPlatform>;
-  /** What was discovered the last time, without asking; it may be out of date. */
+  /** What was discovered the last time, without a request; it may be out of date. */
   readCachedLogin(): Promise<DiscoveredPlatform | undefined>;
   openStore(): Promise<TokenStore>;
   /** Keeps tokens, and says where they went. */
@@ -68,7 +68,7 @@ export interface Platform {
   /** Removes the tokens, which are given back for their revocation. */
   forget(discovered: DiscoveredPlatform, signal: AbortSignal): Promise<TokenSet | undefined>;
   /**
-   * Lets the next command find its token without asking.
+   * Lets the next command find its token without a request.
    *
    * @param names - Of commands beside this one that are to find it too.
    */

@@ -1,5 +1,5 @@
 /**
- * What kind of machine a command runs on, as far as signing in depends on it.
+ * Session environment: CI, SSH, container, display. Decides how a person can sign in.
  *
  * @module
  */
@@ -8,11 +8,11 @@ import { existsSync } from 'node:fs';
 
 /** Facts that choose the way to sign in. */
 export interface SessionEnvironment {
-  /** Whether this is a job of a build server, where nobody watches. */
+  /** Whether this is a job of a build server, without a person. */
   readonly isCi: boolean;
   /** Whether a person can be asked. */
   readonly isInteractive: boolean;
-  /** Whether the person sits at another machine: SSH, container, cloud shell. Empty when not, else what tells so. */
+  /** Whether the person sits at another machine: SSH, container, cloud shell. Empty when not, else the reason. */
   readonly remoteBecause: string;
   /** Whether a browser can show a window here. */
   readonly hasDisplay: boolean;
@@ -20,7 +20,7 @@ export interface SessionEnvironment {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Variables that only exist when somebody came from another machine, and what they mean. */
+/** Variables that are set only where the person sits at another machine, and what they mean. */
 const REMOTE_VARIABLES = [
   ['SSH_CONNECTION', 'this is an SSH session'],
   ['SSH_CLIENT', 'this is an SSH session'],

@@ -32,8 +32,8 @@ export interface SignedInHere extends SignedIn {
 /**
  * Signs in and keeps the tokens.
  *
- * @returns Otherwise why not; nothing was kept then. Where nobody can be asked, that is exit code 4
- *   and what to set instead.
+ * @returns Otherwise why not; nothing was kept then. Where no person can be asked, exit code 4 and what
+ *   to set instead.
  * @throws {SallyportError} When the identity provider cannot be reached, or the store cannot be used.
  */
 export async function signIn(

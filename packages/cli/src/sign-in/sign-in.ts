@@ -55,7 +55,7 @@ const HINT_AFTER_MS = 20_000;
 
 /**
  * Signs in. From the browser flow there is a way over to a device code: the key `d`, and, when the
- * flow was not asked for by name, a redirect port that somebody else has.
+ * flow was not asked for by name, a redirect port that another program has.
  *
  * @param signal - Ends it; nothing is left behind.
  */

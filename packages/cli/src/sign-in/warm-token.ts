@@ -1,5 +1,5 @@
 /**
- * A kept token, found without a parser, a keyring or the network.
+ * Finds a stored token without a parser, a keyring or the network.
  *
  * @module
  */

@@ -35,7 +35,7 @@ export async function confirm(
   const answer = await promise;
   signal.removeEventListener('abort', giveUp);
   lines.close();
-  // Nobody pressed Enter.
+  // No Enter ended the line.
   if (answer === undefined) output.write('\n');
   signal.throwIfAborted();
   return /^\s*y(?:es)?\s*$/i.test(answer ?? '');

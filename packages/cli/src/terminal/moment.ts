@@ -18,7 +18,7 @@ const HOUR_MS = 60 * MINUTE_MS;
  */
 export function describeMoment(at: number, now: number): string {
   const distance = Math.abs(at - now);
-  // As exact as anybody needs: two units at the most.
+  // At most two units.
   const unit = distance >= 48 * HOUR_MS ? HOUR_MS : distance >= MINUTE_MS ? MINUTE_MS : SECOND_MS;
   const length = formatDuration(Math.floor(distance / unit) * unit);
   const utc = new Date(at).toISOString().replace(/\.\d+Z$/, 'Z');

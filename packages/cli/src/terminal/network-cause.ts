@@ -1,5 +1,5 @@
 /**
- * Why somebody could not be reached, in words a person can act on.
+ * Why a server could not be reached, in words a person can act on.
  *
  * @module
  */

@@ -22,7 +22,7 @@ export interface Failure {
   readonly exitCode: ExitCode;
 }
 
-/** Nobody is signed in, and here nobody can be asked. */
+/** A person has to sign in, and this command cannot ask one to. */
 const LOGIN_ERRORS = new Set(['login_required', 'invalid_grant']);
 const UNREACHABLE_CODES = new Set(['SP_IDP_UNREACHABLE', 'SP_PLATFORM_UNREACHABLE']);
 
@@ -40,7 +40,7 @@ export function reportFailure(failure: Failure, isJson: boolean, stdio: Stdio): 
 }
 
 /**
- * Says in one line that a person is needed and none is there, and what to set for a program.
+ * One line that says why no person can sign in here, which command signs in, and what to set for a program.
  *
  * @param why - Completes "…: why".
  * @param command - That signs a person in.
@@ -74,8 +74,8 @@ export function adviseLogin(failure: Failure, command: string): Failure {
 }
 
 /**
- * Puts what was thrown into the words and codes of the command line. Of a failure nobody foresaw
- * only its class and message are shown, no stack.
+ * Puts what was thrown into the words and codes of the command line. Of an unexpected failure only class and
+ * message are shown, no stack.
  *
  * @param wasInterrupted - Whether the person had asked for the end; then that is what happened.
  */

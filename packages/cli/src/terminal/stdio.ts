@@ -1,5 +1,5 @@
 /**
- * How a command speaks: lines for people, JSON for programs, failures as sentences.
+ * The streams and exit codes of a command: lines for people, JSON for programs, failures as sentences.
  *
  * @module
  */
@@ -36,7 +36,7 @@ export const EXIT = {
   ok: 0,
   failure: 1,
   usage: 2,
-  /** Nobody is signed in, and nobody can be asked to. */
+  /** A person has to sign in, and this command cannot ask one to. */
   loginNeeded: 4,
   /** Platform or identity provider cannot be reached. */
   unreachable: 5,

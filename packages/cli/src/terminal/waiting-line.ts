@@ -25,7 +25,7 @@ export interface WaitingLine {
 
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const FRAME_MS = 120;
-/** Where the terminal does not tell. */
+/** Where the terminal does not give its width. */
 const COLUMNS = 80;
 /** To the start of the line, and erase it. */
 const CLEAR = '\r\u001b[2K';
@@ -33,7 +33,7 @@ const HIDE_CURSOR = '\u001b[?25l';
 const SHOW_CURSOR = '\u001b[?25h';
 
 /**
- * Begins to wait. It reads no keys and handles no signal: whoever waits does.
+ * Shows the line. It reads no keys and handles no signal: the caller does.
  *
  * @param text - Must fit a line; it is cut to the terminal's width.
  */

@@ -27,7 +27,7 @@ export function wrapLine(line: string, columns: number): string {
   return [...lines, current].join('\n');
 }
 
-/** As much of a stream as tells its width. */
+/** The part of a stream that gives its width. */
 export interface Width {
   readonly isTTY?: boolean;
   readonly columns?: number;

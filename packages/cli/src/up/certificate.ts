@@ -49,8 +49,8 @@ const LOOPBACK_ADDRESSES: readonly Buffer[] = [
 /**
  * Makes an authority for ten years, with a new P-256 key.
  *
- * Its name constraints make it worthless for any host but `localhost`, `127.0.0.1` and `::1`, so that
- * whoever trusts it and loses its key has lost nothing else.
+ * Its name constraints limit it to `localhost`, `127.0.0.1` and `::1`: a stolen key is worth nothing for any other
+ * host.
  *
  * @see [RFC 5280 section 4.2.1.10](https://www.rfc-editor.org/rfc/rfc5280#section-4.2.1.10) name constraints
  */

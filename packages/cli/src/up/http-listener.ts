@@ -1,5 +1,5 @@
 /**
- * Listening for plain HTTP behind an ingress, and stopping without dropping anybody.
+ * HTTP listener behind an ingress, with graceful shutdown.
  *
  * @module
  */

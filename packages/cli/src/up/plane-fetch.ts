@@ -7,8 +7,7 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * Creates a fetch for requests to the public URL: over TLS it trusts the plane's own authority, and
- * nobody else.
+ * Creates a fetch for requests to the public URL: over TLS it trusts only the plane's own authority.
  *
  * @param caFile - The authority's certificate, as PEM.
  * @returns Node's own, where the public URL is plain http.

@@ -22,7 +22,7 @@ export interface AdminOfPlane {
   readonly log: Log;
   /** Address of the gateway, the one peer whose forwarded headers are believed. */
   readonly gateway: string;
-  /** What the command line is told to ask for. */
+  /** Scopes that the command line requests. */
   readonly clientScopes: readonly string[];
 }
 

@@ -32,8 +32,8 @@ const RENEW_BEFORE_MS = 30 * 86_400_000;
  * Reads both certificates, and makes what is missing, damaged, or has less than 30 days left.
  *
  * A new authority has to be trusted anew by those who trusted the old one, so it is made only when
- * the old one cannot be used; a new server certificate is noticed by nobody. Keys and folder are for
- * the owner's eyes alone.
+ * the old one cannot be used; a new server certificate needs no such step. Only the owner can read keys and
+ * folder.
  *
  * @param now - Epoch milliseconds.
  */

@@ -95,7 +95,7 @@ export function begin({ isRolling = false }: { readonly isRolling?: boolean } = 
           },
         }
       : {}),
-    tell: (outcome) => outcomes.push(outcome),
+    report: (outcome) => outcomes.push(outcome),
   });
   return {
     state,
