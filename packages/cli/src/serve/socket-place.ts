@@ -23,11 +23,11 @@ import { SallyportError } from '@sallyport/protocol';
 /** The errors of one socket. */
 export interface SocketErrors {
   /** `SP_LISTEN_FAILED`, with the configuration key to correct. */
-  failed(key: string, said: string, cause?: unknown): SallyportError;
+  readonly failed: (key: string, said: string, cause?: unknown) => SallyportError;
   /** `SP_PORT_IN_USE`. */
-  inUse(): SallyportError;
+  readonly inUse: () => SallyportError;
   /** Runs a call of the system; a failure of it is thrown as `SP_LISTEN_FAILED`. */
-  attempt<T>(act: () => T): T;
+  readonly attempt: <T>(act: () => T) => T;
 }
 
 /** Name of a file that is not there. */
