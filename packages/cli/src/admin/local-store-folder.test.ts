@@ -1,10 +1,10 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ConfigSources, formatConfigProblem, loadConfig } from '@sallyport/config';
 import { createLocalSessionStore } from '@sallyport/server';
 import type { LogFields } from '@sallyport/server/observe';
 import { NOON } from '@sallyport/testing/cli/sessions';
+import { createTemporaryFolder } from '@sallyport/testing/files/temporary-folder';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { checkLocalStore, logLocalStore } from './local-store-folder.ts';
 
@@ -14,12 +14,6 @@ const ENV = {
   OIDC_CLIENT_ID: 'web',
   CLI_CLIENT_ID: 'native',
 };
-
-function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'sallyport-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 function begin(stateDirectory: string) {
   const lines: (readonly [level: string, event: string, fields: LogFields | undefined])[] = [];
@@ -31,7 +25,7 @@ function begin(stateDirectory: string) {
 
 describe('A folder that cannot be made or written', () => {
   it('is told once, with key, folder, code and remedy, however often it is tried; then that it can', async () => {
-    const folder = join(temporaryFolder(), 'state');
+    const folder = join(createTemporaryFolder(), 'state');
     writeFileSync(folder, '');
     const { lines, onOpening } = begin(folder);
     let now = NOON;
@@ -85,7 +79,7 @@ describe('A folder that cannot be made or written', () => {
 
 describe('A store that can be opened at once', () => {
   it('is nothing to tell', async () => {
-    const folder = join(temporaryFolder(), 'state');
+    const folder = join(createTemporaryFolder(), 'state');
     const { lines, onOpening } = begin(folder);
     const path = join(folder, 'sessions.sqlite');
     const store = createLocalSessionStore({ path, now: () => NOON, onOpening });
@@ -103,7 +97,7 @@ describe('The check of the folder', () => {
   }
 
   it.each(['', 'state', 'state/of/this'])('finds nothing wrong with %j, and makes none', (name) => {
-    const folder = temporaryFolder();
+    const folder = createTemporaryFolder();
     expect(check({ flags: { stateDirectory: join(folder, name) } })).toEqual([]);
     expect(readdirSync(folder)).toEqual([]);
   });
@@ -111,7 +105,7 @@ describe('The check of the folder', () => {
   it.each(['file', 'file/in', 'file/in/it'])(
     'warns of %j where there is a file, with the code',
     (name) => {
-      const folder = temporaryFolder();
+      const folder = createTemporaryFolder();
       writeFileSync(join(folder, 'file'), '');
       const path = join(folder, name);
       const wrong = `stateDirectory (SALLYPORT_STATE_DIRECTORY): found ${JSON.stringify(path)}, which this user cannot make or write (ENOTDIR), expected a folder that the user of the service can write`;
@@ -125,7 +119,7 @@ describe('The check of the folder', () => {
   );
 
   it('is none where no session is kept in it', () => {
-    const folder = temporaryFolder();
+    const folder = createTemporaryFolder();
     writeFileSync(join(folder, 'file'), '');
     mkdirSync(join(folder, 'keys'));
     const stateDirectory = join(folder, 'file');

@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RedisConfig } from '@sallyport/config';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { createTemporaryFolder } from '@sallyport/testing/files/temporary-folder';
+import { describe, expect, it } from 'vitest';
 import { selectRedisSettings } from './redis-settings.ts';
 
 const CONFIG: RedisConfig = {
@@ -21,8 +21,7 @@ const CONFIG: RedisConfig = {
 };
 
 function createFile(name: string, text: string): string {
-  const folder = mkdtempSync(join(tmpdir(), 'sallyport-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = createTemporaryFolder();
   const path = join(folder, name);
   writeFileSync(path, text);
   return path;

@@ -1,7 +1,7 @@
-import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { createTemporaryFolder } from '@sallyport/testing/files/temporary-folder';
+import { describe, expect, it } from 'vitest';
 import { describeFile, watchFile } from './watch-file.ts';
 
 function watch(path: string, look?: (path: string) => string, known?: string) {
@@ -31,12 +31,6 @@ function watch(path: string, look?: (path: string) => string, known?: string) {
     },
     isWatching: () => next !== undefined,
   };
-}
-
-function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'sallyport-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
 }
 
 describe('A watched file', () => {
@@ -93,7 +87,7 @@ describe('A watched file', () => {
 
 describe('In the file system', () => {
   it('a change between the description and the watch is told, and none is none', () => {
-    const path = join(temporaryFolder(), 'sallyport.yaml');
+    const path = join(createTemporaryFolder(), 'sallyport.yaml');
     writeFileSync(path, 'a: 1\n');
     const known = describeFile(path);
     expect(watch(path, undefined, known).pass(3)).toBe(0);
@@ -102,7 +96,7 @@ describe('In the file system', () => {
   });
 
   it('a change of content, a file moved into its place and a file that is gone are told', () => {
-    const path = join(temporaryFolder(), 'sallyport.yaml');
+    const path = join(createTemporaryFolder(), 'sallyport.yaml');
     writeFileSync(path, 'a: 1\n');
     const { pass } = watch(path);
     expect(pass(3)).toBe(0);
@@ -117,7 +111,7 @@ describe('In the file system', () => {
   });
 
   it('the exchanged link of a Kubernetes volume is told', () => {
-    const folder = temporaryFolder();
+    const folder = createTemporaryFolder();
     for (const version of ['one', 'two']) {
       mkdirSync(join(folder, version));
       writeFileSync(join(folder, version, 'sallyport.yaml'), 'a: 1\n');

@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SallyportError } from '@sallyport/protocol';
+import { createTemporaryFolder } from '@sallyport/testing/files/temporary-folder';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openCollectorHeaders, parseHeaders } from './collector-headers.ts';
@@ -9,8 +9,7 @@ import { openCollectorHeaders, parseHeaders } from './collector-headers.ts';
 const CANARY = 'canary-7f3a';
 
 function fileOf(text: string): string {
-  const folder = mkdtempSync(join(tmpdir(), 'headers-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = createTemporaryFolder();
   const path = join(folder, 'headers');
   writeFileSync(path, text);
   return path;

@@ -1,10 +1,9 @@
-import { mkdirSync, mkdtempSync, rmdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { mkdirSync, rmdirSync } from 'node:fs';
 import { loadConfig } from '@sallyport/config';
 import { Readiness, type SessionStore } from '@sallyport/server';
 import { createMetrics } from '@sallyport/server/observe';
 import { NOON } from '@sallyport/testing/cli/sessions';
+import { createTemporaryFolder } from '@sallyport/testing/files/temporary-folder';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openGraphSource } from './graph-source.ts';
 
@@ -17,8 +16,7 @@ const ENV = {
 
 /** A source of graphs whose IdP never answers, in a folder of its own. */
 async function begin() {
-  const folder = mkdtempSync(join(tmpdir(), 'sallyport-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = createTemporaryFolder();
   const loaded = loadConfig({ env: ENV, flags: { stateDirectory: folder } }, 'serve');
   if (!loaded.ok) throw new TypeError('the configuration is good');
   const { config } = loaded.value;

@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { createTemporaryFolder } from '@sallyport/testing/files/temporary-folder';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { describeFile } from '../admin/watch-file.ts';
 import { captureProcessSignals } from './reload-triggers.ts';
@@ -75,8 +75,7 @@ describe('A signal', () => {
 
   it('SIGHUP has the change read at once, and the watch does not have the same read again', () => {
     const { timers, connect, hear, done } = begin();
-    const folder = mkdtempSync(join(tmpdir(), 'sallyport-'));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = createTemporaryFolder();
     const file = join(folder, 'sallyport.yaml');
     const pass = (seconds: number) => {
       for (let second = 0; second < seconds; second += 1) timers.shift()?.();

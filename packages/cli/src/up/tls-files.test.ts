@@ -1,30 +1,16 @@
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
-import {
-  chmodSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, createServer } from 'node:tls';
+import { createTemporaryFolder } from '@sallyport/testing/files/temporary-folder';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createAuthority, createServerCertificate, type KeyedCertificate } from './certificate.ts';
 import { openTlsFiles } from './tls-files.ts';
 
 const DAY = 86_400_000;
 const NOW = Date.UTC(2026, 10, 21, 12);
-
-function stateFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'sallyport-tls-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  return folder;
-}
 
 /** How a client that trusts an authority ends its handshake: trusted, or the error's message. */
 async function shakeHands(
@@ -53,7 +39,7 @@ function pem({ certificate, key }: KeyedCertificate): { key: string; cert: strin
 
 describe('the server certificate of this machine', () => {
   it('names localhost and no address, which BoringSSL would refuse, serves TLS, and is not the authority itself', () => {
-    const { cert, caFile } = openTlsFiles(stateFolder(), NOW);
+    const { cert, caFile } = openTlsFiles(createTemporaryFolder(), NOW);
     const server = new X509Certificate(cert);
     const authority = new X509Certificate(readFileSync(caFile));
     expect(server.subjectAltName).toBe('DNS:localhost');
@@ -66,7 +52,7 @@ describe('the server certificate of this machine', () => {
   });
 
   it('lives at most 397 days, its authority ten years', () => {
-    const { cert, caFile } = openTlsFiles(stateFolder(), NOW);
+    const { cert, caFile } = openTlsFiles(createTemporaryFolder(), NOW);
     const life = ({ validFromDate, validToDate }: X509Certificate) =>
       validToDate.getTime() - validFromDate.getTime();
     const days = life(new X509Certificate(cert)) / DAY;
@@ -77,7 +63,7 @@ describe('the server certificate of this machine', () => {
 
   // Chains are checked against the system's clock.
   it('is trusted by a client that trusts the authority, and by no other', async () => {
-    const files = openTlsFiles(stateFolder(), Date.now());
+    const files = openTlsFiles(createTemporaryFolder(), Date.now());
     const ca = readFileSync(files.caFile, 'utf8');
     expect(await shakeHands(files, ca, 'localhost')).toBe('trusted');
     const stranger = createAuthority(Date.now()).certificate.toString();
@@ -97,7 +83,7 @@ describe('the server certificate of this machine', () => {
 
 describe('openTlsFiles', () => {
   it('keeps keys and folder from other users', () => {
-    const state = stateFolder();
+    const state = createTemporaryFolder();
     openTlsFiles(state, NOW);
     const folder = join(state, 'tls');
     const modes = readdirSync(folder).map((name) => [
@@ -114,7 +100,7 @@ describe('openTlsFiles', () => {
   });
 
   it('gives the same certificates at the next start', () => {
-    const state = stateFolder();
+    const state = createTemporaryFolder();
     const first = openTlsFiles(state, NOW);
     const ca = readFileSync(first.caFile, 'utf8');
     expect(openTlsFiles(state, NOW + DAY)).toEqual(first);
@@ -126,7 +112,7 @@ describe('openTlsFiles', () => {
     [368, 'renewed'],
     [500, 'renewed'],
   ])('after %i days the server certificate is %s, under the same authority', (days, what) => {
-    const state = stateFolder();
+    const state = createTemporaryFolder();
     const first = openTlsFiles(state, NOW);
     const ca = readFileSync(first.caFile, 'utf8');
     const later = openTlsFiles(state, NOW + days * DAY);
@@ -139,7 +125,7 @@ describe('openTlsFiles', () => {
     [3_621, 'kept'],
     [3_623, 'replaced'],
   ])('after %i days the authority is %s', (days, what) => {
-    const state = stateFolder();
+    const state = createTemporaryFolder();
     const ca = readFileSync(openTlsFiles(state, NOW).caFile, 'utf8');
     const later = openTlsFiles(state, NOW + days * DAY);
     expect(readFileSync(later.caFile, 'utf8') === ca ? 'kept' : 'replaced').toBe(what);
@@ -155,7 +141,7 @@ describe('openTlsFiles', () => {
     ['server.pem', 'server'],
     ['server-key.pem', 'server'],
   ])('makes anew what a damaged %s has spoilt: %s', (name, what) => {
-    const state = stateFolder();
+    const state = createTemporaryFolder();
     const first = openTlsFiles(state, NOW);
     const ca = readFileSync(first.caFile, 'utf8');
     const path = join(state, 'tls', name);
@@ -171,9 +157,9 @@ describe('openTlsFiles', () => {
   });
 
   it('takes no key that belongs to another certificate', () => {
-    const state = stateFolder();
+    const state = createTemporaryFolder();
     const first = openTlsFiles(state, NOW);
-    const other = openTlsFiles(stateFolder(), NOW);
+    const other = openTlsFiles(createTemporaryFolder(), NOW);
     writeFileSync(join(state, 'tls', 'server-key.pem'), other.key);
     const second = openTlsFiles(state, NOW);
     expect([first.key, other.key]).not.toContain(second.key);
