@@ -91,7 +91,7 @@ program
   });
 
 addSessionsCommand(program, stdio);
-addRecipeCommand(program, stdio);
+await addRecipeCommand(program, process.argv.slice(2), stdio);
 addClientCommands(program, stdio);
 
 await program.parseAsync();

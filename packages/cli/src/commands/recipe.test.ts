@@ -31,7 +31,8 @@ async function run(...args: readonly string[]) {
     writeOut: (text) => stdout.push(text),
     writeErr: (text) => stderr.push(text),
   });
-  addRecipeCommand(program, {
+  const words = ['recipe', 'nginx', ...args];
+  await addRecipeCommand(program, words, {
     out: (line) => stdout.push(`${line}\n`),
     error: (line) => stderr.push(`${line}\n`),
     isTerminal: false,
@@ -41,7 +42,7 @@ async function run(...args: readonly string[]) {
   });
   let status: string | number | null | undefined;
   try {
-    await program.parseAsync(['recipe', 'nginx', ...args], { from: 'user' });
+    await program.parseAsync(words, { from: 'user' });
     status = process.exitCode;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;

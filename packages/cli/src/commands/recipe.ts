@@ -4,7 +4,8 @@
  * @module
  */
 
-import { RECIPES, type Recipe, type RecipeOption, writeRecipe } from '@sallyport/recipes';
+import type { Result } from '@sallyport/protocol';
+import type { Recipe, RecipeOption, RenderedRecipe, WrittenRecipe } from '@sallyport/recipes';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type ExitCode, reportFailure } from '../terminal/report.ts';
 import { EXIT, type Stdio } from '../terminal/stdio.ts';
@@ -17,13 +18,26 @@ interface RecipeCommandOptions {
   readonly [attribute: string]: unknown;
 }
 
-/** Adds `recipe`, and below it a command for each of {@link RECIPES}, which loads its code when it runs. */
-export function addRecipeCommand(program: Command, stdio: Stdio): void {
+/** Command lines that need to know the recipes; every other command starts without loading them. */
+const READERS = ['recipe', 'completion'];
+
+/**
+ * Adds `recipe`, and below it a command for each recipe where the command line asks for one, or for all commands.
+ *
+ * @param words - The command line.
+ */
+export async function addRecipeCommand(
+  program: Command,
+  words: readonly string[],
+  stdio: Stdio,
+): Promise<void> {
   const recipes = program
     .command('recipe')
     .description(
       'write the configuration of a reverse proxy that asks Sallyport about every request',
     );
+  if (!words.some((word) => READERS.includes(word))) return;
+  const { RECIPES, writeRecipe } = await import('@sallyport/recipes');
   for (const recipe of RECIPES) {
     const command = recipes
       .command(recipe.name)
@@ -47,22 +61,25 @@ export function addRecipeCommand(program: Command, stdio: Stdio): void {
         }
         const rendered = await recipe.render(values);
         if (!rendered.ok) return command.error(`error: ${rendered.error}`);
-        process.exitCode = write(recipe, rendered.value, options, stdio);
+        const { out, overwrite = false } = options;
+        const write = () => writeRecipe(out, rendered.value, overwrite);
+        process.exitCode = reportRecipe(recipe, rendered.value, write, options, stdio);
       });
   }
 }
 
-function write(
+function reportRecipe(
   { name }: Recipe,
-  rendered: Parameters<typeof writeRecipe>[1],
-  { out, overwrite = false, json = false }: RecipeCommandOptions,
+  rendered: RenderedRecipe,
+  write: () => Result<WrittenRecipe, readonly string[]>,
+  { out, json = false }: RecipeCommandOptions,
   stdio: Stdio,
 ): ExitCode {
   const fail = (error: string, description: string, hint = ''): ExitCode =>
     reportFailure({ error, description, hint, exitCode: EXIT.failure }, json, stdio);
-  let result: ReturnType<typeof writeRecipe>;
+  let result: ReturnType<typeof write>;
   try {
-    result = writeRecipe(out, rendered, overwrite);
+    result = write();
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
     return fail(
