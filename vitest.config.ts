@@ -45,6 +45,7 @@ const config: ViteUserConfig = defineConfig({
           sequence: { groupOrder: 1 },
           include: WITH_PROCESSES,
           testTimeout: 30_000,
+          hookTimeout: 30_000,
           isolate: false,
           setupFiles: ['tools/suite/detect-leaks.ts'],
         },
