@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Ended, type Home, makeHome } from './command.ts';
+import { createCommandHost } from './command-host.ts';
 import { type FakePlatform, startFakePlatform } from './fake-platform.ts';
 import { browserCommand, readRecord } from './scripted-browser.ts';
 
@@ -22,6 +23,7 @@ function commandLines(): string {
 }
 
 describe('No secret on stdout, stderr, in a kept file or in a command line', () => {
+  const host = createCommandHost();
   let home: Home;
   let platform: FakePlatform;
   const sinks: { name: string; text: string }[] = [];
@@ -31,7 +33,7 @@ describe('No secret on stdout, stderr, in a kept file or in a command line', () 
   };
 
   beforeAll(async () => {
-    home = makeHome();
+    home = makeHome(host);
     platform = await startFakePlatform();
     const record = join(home.path, 'record');
     const secret = {
@@ -76,6 +78,7 @@ describe('No secret on stdout, stderr, in a kept file or in a command line', () 
       sinks.push({ name: 'a kept file', text });
   });
   afterAll(async () => {
+    host.stop();
     await platform.close();
     home.remove();
   });

@@ -5,11 +5,13 @@ import { exchange } from '../wire/exchange.ts';
 import { type Plane, startPlane } from '../wire/platform.ts';
 import { holdRedirectPort } from '../wire/redirect-port.ts';
 import { type Home, makeHome } from './command.ts';
+import { createCommandHost } from './command-host.ts';
 import { browserCommand } from './scripted-browser.ts';
 
 const PROCESSES = 20;
 
 let plane: Plane;
+const host = createCommandHost();
 let home: Home;
 let giveBack: () => Promise<void>;
 beforeAll(async () => {
@@ -17,11 +19,12 @@ beforeAll(async () => {
   plane = await startPlane(['--cli-refresh-tokens']);
 }, 300_000);
 afterAll(async () => {
+  host.stop();
   await plane.stop();
   await giveBack();
 });
 beforeEach(async () => {
-  home = makeHome();
+  home = makeHome(host);
   const passwords = join(plane.state, 'idp', 'passwords');
   const browser = browserCommand(join(home.path, 'record'), 'ada', passwords);
   const login = ['login', '--endpoint', plane.url, '--browser', browser];
@@ -74,7 +77,7 @@ describe('Refreshing against an IdP that rotates refresh tokens and detects thei
     expire();
     const before = await tokenAnswers();
     const ended = await Promise.all(
-      Array.from({ length: PROCESSES }, () => home.run(['token', '--no-login'])),
+      Array.from({ length: PROCESSES }, () => home.start(['token', '--no-login']).ended),
     );
     expect(ended.map(({ code }) => code)).toEqual(Array(PROCESSES).fill(0));
     const tokens = new Set(ended.map(({ stdout }) => stdout.trim()));

@@ -1,6 +1,6 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { renameSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { SeenRequest } from '@sallyport/testing/idp/fake-idp';
 import {
   createLocalJWKSet,
@@ -9,11 +9,12 @@ import {
   type JWTPayload,
   jwtVerify,
 } from 'jose';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createCommandHost } from '../cli/command-host.ts';
 import { Browser } from '../wire/browser.ts';
 import { exchange } from '../wire/exchange.ts';
 import { type Service, startService, WEB_CLIENT_ID, WEB_CLIENT_SECRET } from '../wire/platform.ts';
-import { run, temporaryFolder } from '../wire/process.ts';
+import { temporaryFolder } from '../wire/process.ts';
 import {
   askMe,
   basicOf,
@@ -188,8 +189,13 @@ describe('A web app with a private key', () => {
 });
 
 describe('The kind of key', () => {
-  let service: Service | undefined;
-  afterEach(() => service?.stop());
+  let service: Service;
+  let path = '';
+  beforeAll(async () => {
+    path = keyFile(jwk(ec(), { kid: 'first' }));
+    service = await startWithKey(path);
+  });
+  afterAll(() => service.stop());
 
   const rsa = generateKeyPairSync('rsa', { modulusLength: 2_048 }).privateKey;
   const pss = generateKeyPairSync('rsa-pss', { modulusLength: 2_048 }).privateKey;
@@ -201,7 +207,9 @@ describe('The kind of key', () => {
     ['P-256 in PEM', 'ES256', pem(ec())],
     ['Ed25519 in PEM', 'EdDSA', pem(ed)],
   ])('%s signs with %s', async (_, algorithm, text) => {
-    service = await startWithKey(keyFile(text));
+    const [former] = await kidsOf(service);
+    replace(path, text);
+    await expect.poll(async () => (await kidsOf(service))[0], REREAD).not.toBe(former);
     await expectSignsIn(service, new Browser());
     const seen = lastOf(service, '/token');
     const [published] = (await publishedBy(service)).keys;
@@ -264,19 +272,22 @@ describe('A key file that changes', () => {
 });
 
 describe('A web app with a secret', () => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await startService();
+  });
+  afterAll(() => service.stop());
+
   it('has no keys to show, and signs in by its secret', async () => {
-    const service = await startService();
     await expectSignsIn(service, new Browser());
     const seen = lastOf(service, '/token');
     const jwks = await exchange(`${service.url}/auth/jwks`);
-    await service.stop();
     expect(basicOf(seen)).toEqual([WEB_CLIENT_ID, WEB_CLIENT_SECRET]);
     expect(seen.form.has('client_assertion')).toBe(false);
     expect(jwks.status).toBe(404);
   });
 
   it('that the IdP refuses with a challenge ends on the page that names the error (RFC 6749 section 5.2)', async () => {
-    const service = await startService();
     const browser = new Browser();
     const received = await service.signIn(browser, '/wanted', {
       answer: () => ({
@@ -286,7 +297,6 @@ describe('A web app with a secret', () => {
       }),
     });
     const status = await askMe(service, browser);
-    await service.stop();
     expectFailurePage(received, 'idp_refused', 403);
     expect(received.body).toContain('invalid_client');
     expect(status).toBe(401);
@@ -294,6 +304,9 @@ describe('A web app with a secret', () => {
 });
 
 describe('The configuration of a key', () => {
+  const host = createCommandHost();
+  afterAll(() => host.stop());
+
   const environment = {
     PUBLIC_URL: 'https://flows.example',
     OIDC_BASE_URL: 'https://idp.example',
@@ -303,10 +316,9 @@ describe('The configuration of a key', () => {
 
   async function check(config: readonly string[], more: Readonly<Record<string, string>> = {}) {
     const path = keyFile(`${config.join('\n')}\n`);
-    const ran = await run(['serve', '--check', '--json', '--config', path], {
-      ...environment,
-      ...more,
-    });
+    const args = ['serve', '--check', '--json', '--config', path];
+    const { HOME = '' } = process.env;
+    const ran = await host.run(args, { HOME, ...environment, ...more }, dirname(path));
     const { problems = [] } = JSON.parse(ran.stdout) as { problems?: object[] };
     return { ...ran, path, problems };
   }
