@@ -30,6 +30,7 @@ describe('parseAuthorizationServerDocument', () => {
     '',
     null,
     [ISSUER],
+    [{ toString: false }],
     undefined,
   ])('RFC 8414 section 3.3: the issuer %j is foreign, byte for byte', (issuer) => {
     expect(parse({ issuer })).toEqual({

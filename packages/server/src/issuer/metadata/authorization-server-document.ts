@@ -173,7 +173,8 @@ export function findMissingMember(
 
 /** A slash at the end is the usual mistake, and hard to see in a configuration. */
 function compareIssuers(named: unknown, issuer: string): DocumentProblem['problem'] {
-  return named === `${issuer}/` || issuer === `${String(named)}/`
+  if (typeof named !== 'string') return 'foreign_issuer';
+  return named === `${issuer}/` || issuer === `${named}/`
     ? 'issuer_differs_in_last_slash'
     : 'foreign_issuer';
 }
