@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { watch } from 'node:fs/promises';
+import { mkdtempSync, readFileSync, rmSync, watch, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -67,9 +66,14 @@ describe('Opening a page', () => {
        writeFileSync(${JSON.stringify(join(folder, 'draft'))}, JSON.stringify({ argv: process.argv.slice(2), env: process.env }));
        renameSync(${JSON.stringify(join(folder, 'draft'))}, ${JSON.stringify(join(folder, 'seen'))});`,
     );
-    const events = watch(folder);
+    // It watches from here on: the promises' one begins with the first event that is waited for.
+    const watcher = watch(folder);
+    const isSeen = new Promise<void>((resolve) => {
+      watcher.on('change', (_event, name) => name === 'seen' && resolve());
+    });
     expect(await openBrowser(url, [process.execPath, program, ...args], environment)).toBe(true);
-    for await (const { filename } of events) if (filename === 'seen') break;
+    await isSeen;
+    watcher.close();
     return JSON.parse(readFileSync(join(folder, 'seen'), 'utf8')) as never;
   }
 
