@@ -15,6 +15,9 @@ const DEVICE_GRANT = 'sallyport-cli urn:ietf:params:oauth:grant-type:device_code
 const SERVICE_GRANT = 'sallyport-service client_credentials';
 const SERVICE = { subject: 'sallyport-service' };
 
+/** The browser goes on by itself: it may end after the client. */
+const VISITED = { timeout: 20_000 };
+
 let plane: SecurePlane;
 let workstation: Workstation;
 
@@ -61,7 +64,7 @@ describe.skipIf(CLIENTS.isLeftOut)('released Python clients against sallyport up
 
     it('no cached token: signs in once in the browser, and reaches a protected call', async () => {
       expect(await workstation.calls(client, 3)).toEqual([ADA, ADA, ADA]);
-      expect(workstation.visits()).toEqual([CALLBACK]);
+      await expect.poll(() => workstation.visits(), VISITED).toEqual([CALLBACK]);
       expect(await plane.tokenRequests()).toEqual([CODE_GRANT]);
     });
 
@@ -71,7 +74,7 @@ describe.skipIf(CLIENTS.isLeftOut)('released Python clients against sallyport up
       await plane.tokenRequests();
       expect(await workstation.calls(client, 2)).toEqual([ADA, ADA]);
       expect(await plane.tokenRequests()).toEqual([]);
-      expect(workstation.visits()).toEqual([CALLBACK]);
+      await expect.poll(() => workstation.visits(), VISITED).toEqual([CALLBACK]);
       expect(workstation.keptAccessToken()).toBe(kept);
     });
 
@@ -82,7 +85,7 @@ describe.skipIf(CLIENTS.isLeftOut)('released Python clients against sallyport up
       await plane.tokenRequests();
       expect(await workstation.calls(client, 2)).toEqual([ADA, ADA]);
       expect(await plane.tokenRequests()).toEqual([CODE_GRANT]);
-      expect(workstation.visits()).toEqual([CALLBACK, CALLBACK]);
+      await expect.poll(() => workstation.visits(), VISITED).toEqual([CALLBACK, CALLBACK]);
       expect(workstation.keptAccessToken()).not.toBe(aged);
     });
   });
@@ -102,7 +105,7 @@ describe.skipIf(CLIENTS.isLeftOut)('released Python clients against sallyport up
 
     it('no cached token: the person confirms the code, and a protected call is reached', async () => {
       expect(await confirmAndCall()).toEqual(ADA);
-      expect(workstation.visits()).toHaveLength(1);
+      await expect.poll(() => workstation.visits(), VISITED).toHaveLength(1);
       expect(workstation.visits()[0]).toMatch(/^200 http:\/\/127\.0\.0\.1:\d+\/idp\/device/);
       expect(await plane.tokenRequests()).toEqual([DEVICE_GRANT]);
     });

@@ -6,6 +6,7 @@ the class of the error.
 """
 
 import json
+import os
 import sys
 
 import flyte
@@ -23,3 +24,7 @@ for _ in sys.stdin:
     except Exception as failure:
         answer = {"error": type(failure).__name__, "detail": str(failure)}
     print(json.dumps(answer), flush=True)
+
+# The threads of its native parts now and then end the interpreter with a signal while it shuts down.
+sys.stderr.flush()
+os._exit(0)
