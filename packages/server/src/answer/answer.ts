@@ -17,7 +17,7 @@ export interface Admission {
   readonly body: string;
 }
 
-/** The caller may not enter, or nobody could tell. Complete: a door only copies it out. */
+/** The caller may not enter, or the verdict is undecided. Complete: a door only copies it out. */
 export interface Denial {
   readonly outcome: 'denied';
   /** 302 for a navigation; 401, 403, 429 or 503 else; 200 for gRPC, which carries its status in headers. */

@@ -53,7 +53,7 @@ const TITLES: Readonly<Record<RefusalReason | UndecidedReason, string>> = {
 };
 
 /**
- * Whoever sends a bearer is no browser, and would be sent round in circles: signing in does not take
+ * A caller with a bearer is no browser, and would be redirected in a loop: signing in does not take
  * it away.
  */
 const BEARER_REASONS: ReadonlySet<string> = new Set<RefusalReason | UndecidedReason>([
@@ -116,7 +116,7 @@ function subrequestLoginUrl(publicOrigin: string, target: string): string {
   return url.length <= LOGIN_URL_MAX_LENGTH ? url : publicOrigin + PATHS.login;
 }
 
-/** The part of {@link shapeAnswer} for whoever may not enter. */
+/** The part of {@link shapeAnswer} for callers that are not admitted. */
 export function shapeDenial(
   verdict: Refused | Undecided,
   caller: Caller,

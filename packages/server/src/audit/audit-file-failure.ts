@@ -1,5 +1,5 @@
 /**
- * Why the file of the audit stream cannot be opened, in words for whoever configured it.
+ * Why the file of the audit stream cannot be opened, in words for the operator.
  *
  * @module
  */

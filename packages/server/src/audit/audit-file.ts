@@ -19,15 +19,15 @@ export type Append = (descriptor: number, bytes: Uint8Array) => Promise<number>;
 /** Settings and ports of {@link openAuditFile}. */
 export interface AuditFileOptions {
   readonly path: string;
-  /** Whether it is made when it is not there: whoever makes it owns it. Default: yes. */
+  /** Whether it is made when it is not there: the process that makes it owns it. Default: yes. */
   readonly mayCreate?: boolean | undefined;
   readonly schedule: Schedule;
   /** By default one `write` of the operating system. */
   readonly append?: Append | undefined;
-  /** Told once when lines cannot be written any more. */
+  /** Called once when lines cannot be written any more. */
   readonly onFailure: (cause: unknown) => void;
   /**
-   * Told once when they can be written again.
+   * Called once when they can be written again.
    *
    * @param elsewhere - How many lines were handed back meanwhile.
    */
@@ -64,7 +64,7 @@ interface OpenFile {
   readonly descriptor: number;
   readonly device: number;
   readonly inode: number;
-  /** A pipe or terminal is no file that somebody could move. */
+  /** A pipe or terminal cannot be rotated. */
   readonly isRegular: boolean;
 }
 

@@ -47,7 +47,7 @@ export function createOriginReader(
   };
 }
 
-/** The origin of a request whose address was told already. */
+/** The origin of a request whose address is known already. */
 export function auditOrigin(request: {
   readonly headers: IncomingHttpHeaders;
   readonly address: string;

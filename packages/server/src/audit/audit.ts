@@ -13,7 +13,7 @@ import type { EndReason } from '../session/session-store.ts';
 
 /** Where a request comes from; each `undefined` when there is no request, or it does not say. */
 export interface AuditOrigin {
-  /** The client's address as the trusted proxies tell it. */
+  /** The client's address as forwarded by the trusted proxies. */
   readonly address: string | undefined;
   /** The `User-Agent`, untrusted and perhaps cut. */
   readonly browser: string | undefined;
@@ -21,7 +21,7 @@ export interface AuditOrigin {
   readonly request_id: string | undefined;
 }
 
-/** Who; `undefined` when nobody knows. Never what an unverified token says. */
+/** Who; `undefined` if unknown. Never what an unverified token says. */
 export interface AuditPrincipal {
   readonly issuer: string | undefined;
   readonly subject: string | undefined;
@@ -40,10 +40,10 @@ type Entry<Event extends EventsAt<'audit'>, Reason extends string, Details = unk
 } & AuditFixed<Reason> &
   Details;
 
-/** How a session ended: told in the record, or found when it is removed. */
+/** How a session ended: read from the record, or found when it is removed. */
 type SessionEndReason = EndReason | 'session_expired';
 
-/** What the audit stream tells. Names and reasons are stable; docs/logs.md explains each. */
+/** The events of the audit stream. Names and reasons are stable; docs/logs.md explains each. */
 export type AuditEvent =
   | Entry<'sign_in_started', string, { readonly restarts: number }>
   | Entry<
@@ -112,7 +112,7 @@ interface ConfigurationDetails {
   /** The file it was read from; absent when there is none. */
   readonly file?: string | undefined;
   /**
-   * Keys whose value is another one than before, never a value; `null` when nobody knows, absent when there
+   * Keys whose value is another one than before, never a value; `null` if unknown, absent when there
    * was none before.
    */
   readonly changed?: readonly string[] | null | undefined;
@@ -128,10 +128,10 @@ export const NO_REQUEST: AuditOrigin = {
   request_id: undefined,
 };
 
-/** Who, when nobody knows. */
+/** An unknown actor. */
 export const NOBODY: AuditPrincipal = { issuer: undefined, subject: undefined };
 
-/** Who, of somebody verified. */
+/** A verified actor. */
 export function auditPrincipal({ issuer, subject }: Principal): AuditPrincipal {
   return { issuer, subject };
 }

@@ -42,10 +42,10 @@ export const identityKey: ContextKey<Identity | undefined> = createContextKey<Id
  * Creates the interceptor, for unary and streaming calls over Connect, gRPC and gRPC-Web; the router
  * spells a refusal for each.
  *
- * The caller is checked once, before a call begins. Nobody is asked again while a stream is open.
+ * The caller is checked once, before a call begins. It is not checked again while a stream is open.
  *
- * @throws {ConnectError} In a call: `unauthenticated`, `permission_denied` for somebody known who may not
- *   enter, `unavailable` when nobody could tell.
+ * @throws {ConnectError} In a call: `unauthenticated`, `permission_denied` for a known caller who may not
+ *   enter, `unavailable` when it is undecided.
  */
 export function createAuthInterceptor({ check, publicOrigin }: DoorOptions): Interceptor {
   return (next) => async (request) => {

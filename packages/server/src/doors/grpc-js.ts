@@ -37,8 +37,8 @@ const BINARY_SUFFIX = '-bin';
 /**
  * Creates the interceptor, for `new Server({ interceptors: [createServerInterceptor(…)] })`.
  *
- * UNAUTHENTICATED without a good credential, PERMISSION_DENIED for somebody known who may not enter,
- * UNAVAILABLE when nobody could tell. The handler then never runs. A caller is checked once, when the
+ * UNAUTHENTICATED without a good credential, PERMISSION_DENIED for a known caller who may not enter,
+ * UNAVAILABLE when it is undecided. The handler then never runs. A caller is checked once, when the
  * call begins.
  */
 export function createServerInterceptor({ check, publicOrigin }: DoorOptions): ServerInterceptor {

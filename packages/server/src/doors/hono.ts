@@ -23,7 +23,7 @@ export interface AuthEnv {
 /**
  * Creates the middleware. Behind it `context.get('principal')` is verified.
  *
- * A refusal is shaped for whoever asks: a problem document for a program and, unless `redirectsPages` is
+ * A refusal is shaped for the caller's kind: a problem document for a program and, unless `redirectsPages` is
  * set, for a page load; the protocol's own error for a call over Connect or gRPC-Web. A route that is to be
  * open is mounted outside.
  */

@@ -124,7 +124,7 @@ function listHeaders(
   return headers;
 }
 
-/** nginx keeps it for so long, nobody else at all. */
+/** nginx may keep it for so long, no other cache at all. */
 function keptFor(seconds: number): readonly string[] {
   return NO_STORE.with(NO_STORE.indexOf('x-accel-expires') + 1, String(seconds));
 }

@@ -20,7 +20,7 @@ export type NodeDoor = (
 /**
  * Creates the door.
  *
- * A refusal is shaped for whoever asks: a problem document for a program and, unless `redirectsPages` is
+ * A refusal is shaped for the caller's kind: a problem document for a program and, unless `redirectsPages` is
  * set, for a page load; the protocol's own error for a call over Connect, gRPC or gRPC-Web. `next` runs in
  * the same turn when the verdict is remembered.
  *

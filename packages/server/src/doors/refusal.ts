@@ -1,5 +1,5 @@
 /**
- * How a door of HTTP refuses: shaped for whoever asks.
+ * How a door of HTTP refuses: shaped for the caller's kind.
  *
  * @module
  */

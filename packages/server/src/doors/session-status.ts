@@ -1,5 +1,5 @@
 /**
- * `GET /auth/session`: tells a page of ours whether somebody is signed in, who worked there, and for how long.
+ * `GET /auth/session`: whether the browser of a page of ours is signed in, whether the account changed, and for how long.
  *
  * @module
  */
@@ -23,8 +23,8 @@ export interface SessionStatusOptions {
 }
 
 /**
- * Creates the endpoint. Always 200 when it can tell, so that a page may ask without an error in its
- * console; 503 when nobody can. Holds no token and no identity: `account` only tells two people apart.
+ * Creates the endpoint. Always 200 when that is decided, so that a page may ask without an error in its
+ * console; 503 when it is undecided. Holds no token and no identity: `account` only tells two people apart.
  * Asking is no use of the session, and slides neither its idle time nor its cookie.
  *
  * @returns JSON: `authenticated` and `login_url`; with a session `age` and `expires_in` in seconds, and

@@ -35,7 +35,7 @@ const SERVICES: ReadonlySet<string> = new Set([
 const LOOK_EVERY_MS = 1_000;
 
 /**
- * Registers the service. Unprotected, and it tells nothing but one word.
+ * Registers the service. Unprotected: the status is its whole answer.
  *
  * @see [gRPC health checking](https://github.com/grpc/grpc/blob/master/doc/health-checking.md) `Check` of
  *   an unknown service is NOT_FOUND, `Watch` says SERVICE_UNKNOWN and goes on

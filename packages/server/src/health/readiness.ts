@@ -6,16 +6,16 @@
 
 /** What keeps the service from being ready. Stable: on the wire in the answer of `/readyz`. */
 export type WaitedFor =
-  /** Its metadata: without it nobody can sign in. */
+  /** Its metadata has not been read yet: sign-in is not possible. */
   | 'identity_provider'
   /** Its first answer. */
   | 'session_store'
-  /** It was never read: nobody can tell what a cookie is worth. */
+  /** The key ring file has not been read yet: session cookies cannot be verified. */
   | 'key_ring'
   /** Nothing: the process was asked to end, and new connections had better go elsewhere. */
   | 'draining';
 
-/** Tells what is missing; empty when the service is ready. Never rejects. */
+/** Lists what is missing; empty when the service is ready. Never rejects. */
 export type WaitingFor = () => Promise<readonly WaitedFor[]>;
 
 /** Some parts, watched by {@link Readiness.watch}. */
@@ -33,7 +33,7 @@ export interface WatchedParts {
   readonly isIdpKnown: () => boolean;
   /** Looks at it, at most once a second. */
   readonly isKeyRingKnown: () => boolean;
-  /** Asks the store anything. Rejects when it is away, which it tells the log itself. */
+  /** Asks the store anything. Rejects when it is away, which it logs itself. */
   readonly askStore: () => Promise<unknown>;
 }
 

@@ -7,7 +7,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 
-/** Tells the client's address of a connection and its forwarded header. */
+/** Returns the client's address from a connection and its forwarded header. */
 export type ClientAddress = (peer: string | undefined, forwardedFor: string | undefined) => string;
 
 /**

@@ -32,6 +32,6 @@ export interface Connections {
    * @param connections - All there are, of whichever version.
    */
   drain(this: void, connections: Iterable<Socket>): void;
-  /** Stops timers. Connections are left to whoever accepted them. */
+  /** Stops timers. Does not close connections: the port that accepted them does. */
   close(this: void): void;
 }

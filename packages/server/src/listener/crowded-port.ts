@@ -15,7 +15,7 @@ export const CONNECTIONS_MAX = 8_192;
 /**
  * Closes one connection, the one that is missed least: the oldest that has said nothing yet, otherwise
  * the oldest that rests between two requests, otherwise the newest. Clients that hold connections without
- * a use for them keep nobody out; clients that use all of them do, and those are served.
+ * a use for them do not keep others out; clients that use all of them do, and are served.
  *
  * @param connections - In the order of their arrival, the newest included.
  * @param undecided - Those of them that have said nothing yet.

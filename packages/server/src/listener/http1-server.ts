@@ -73,7 +73,7 @@ export function createHttp1Server(options: ServerOptions, { stallMs }: Http1Limi
   return server;
 }
 
-/** What Node tells of a failure to read. */
+/** Node's description of a failure to read. */
 interface Failure extends Error {
   readonly code?: string;
   readonly bytesParsed?: number;

@@ -18,7 +18,7 @@ const HEADER_BYTES_MAX = 65_536;
 const HEADER_PAIRS_MAX = 256;
 const CONCURRENT_STREAMS_MAX = 200;
 const SESSION_MEMORY_MEGABYTES = 32;
-/** For a client that was told the session is over to end its own side. */
+/** For a client that received GOAWAY to end its own side. */
 const LINGER_MS = 5_000;
 
 /**
@@ -68,7 +68,7 @@ export function createHttp2Connections({ handler, timeouts }: ConnectionsOptions
     },
     drain() {
       isDraining = true;
-      // GOAWAY names the last stream that is answered; a client knows of the others that nobody took them.
+      // GOAWAY names the last stream that is answered; a client knows that the others were not processed.
       for (const session of sessions) session.close();
     },
     close() {
@@ -78,7 +78,7 @@ export function createHttp2Connections({ handler, timeouts }: ConnectionsOptions
 
   /**
    * Ends a stream whose request does not end, or whose finished answer is not taken. An answer that
-   * goes on for long because its handler does is nobody's fault.
+   * goes on for long because its handler does is not stalled.
    */
   function watchStream(req: Http2ServerRequest, res: Http2ServerResponse): void {
     const { stream } = req;

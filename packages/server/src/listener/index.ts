@@ -1,5 +1,5 @@
 /**
- * Listening: one port for HTTP/1.1 and HTTP/2, stopping without dropping anybody.
+ * HTTP listener: one port for HTTP/1.1 and HTTP/2, with graceful shutdown.
  *
  * @module
  */

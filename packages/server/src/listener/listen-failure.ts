@@ -1,5 +1,5 @@
 /**
- * Why a port cannot be listened on, in words for whoever configured it.
+ * Why a port cannot be listened on, in words for the operator.
  *
  * @module
  */
@@ -17,7 +17,7 @@ export type ListenPlace =
   | { readonly host: string; readonly port: number }
   | { readonly path: string };
 
-/** Ports below are the system's, unless it was told otherwise. */
+/** Ports below are reserved for the system, unless it is configured otherwise. */
 const UNPRIVILEGED_FROM = 1_024;
 const OTHER_HOST = 'use 127.0.0.1, or 0.0.0.0 for every address';
 

@@ -14,7 +14,7 @@ export type WireProtocol = 'tls' | 'h2c' | 'http1';
 
 /** Options of {@link createOnePort}. */
 export interface OnePortOptions {
-  /** Takes over a connection; what was read to tell the protocol is back in its buffer. */
+  /** Takes over a connection; the bytes read to detect the protocol are back in its buffer. */
   readonly accept: (socket: Socket, protocol: WireProtocol) => void;
   /** Milliseconds a connection may take to show its protocol. */
   readonly firstBytesMs: number;
@@ -65,7 +65,7 @@ const TLS_HANDSHAKE = 0x16;
 const PREFACE = Buffer.from('PRI');
 
 /**
- * Tells a protocol from the first bytes of a connection.
+ * Detects the protocol from the first bytes of a connection.
  *
  * Neither a TLS record nor the HTTP/2 preface can be the beginning of an HTTP/1.1 request: no method
  * starts with a control character, and `PRI` is reserved.

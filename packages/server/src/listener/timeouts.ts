@@ -6,7 +6,7 @@
 
 /** All in milliseconds. */
 export interface ServiceTimeouts {
-  /** Until a new connection has sent enough to tell its protocol. */
+  /** Until a new connection has sent enough to detect its protocol. */
   readonly firstBytesMs: number;
   /** For an HTTP/1.1 header section, or the first HTTP/2 SETTINGS frame, as a whole. */
   readonly headersMs: number;

@@ -46,7 +46,7 @@ export function registerAuthMetadata(router: ConnectRouter, options: MetadataOpt
   }
 }
 
-/** The members that have a field; the rest of the document is told over plain HTTP alone. */
+/** The members that have a field; the rest of the document is served over plain HTTP only. */
 function toMessage(document: AuthorizationServerDocument) {
   const text = (member: string) => {
     const value = document[member];

@@ -25,7 +25,7 @@ export function registerIdentity(router: ConnectRouter): void {
   });
 }
 
-/** Nobody gets here without an identity; if somebody did, it would be nobody. */
+/** A caller without an identity does not get here; if one did, the answer names no person. */
 function userOf(context: HandlerContext): UserRecord {
   const identity = context.values.get(identityKey);
   if (identity === undefined) throw new ConnectError('Sign in first', Code.Unauthenticated);

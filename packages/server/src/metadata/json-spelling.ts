@@ -15,7 +15,7 @@ export interface PreparedJson {
 /**
  * Prepares a document whose members are named in snake_case.
  *
- * RFC 8414 clients read snake_case and are told to ignore members they do not know (section 3.2);
+ * RFC 8414 clients read snake_case and must ignore members they do not know (section 3.2);
  * tools made for the platform's JSON gateway read camelCase.
  */
 export function prepareJson(members: Readonly<Record<string, unknown>>): PreparedJson {

@@ -1,5 +1,5 @@
 /**
- * What a command-line client is told to sign in with.
+ * The public client configuration: what a command-line client signs in with.
  *
  * @module
  */

@@ -68,7 +68,7 @@ export function createRpcHandler(register: (router: ConnectRouter) => void, log:
   };
 }
 
-/** Says, in the caller's own protocol, that nobody here has its method. */
+/** Answers, in the caller's own protocol, that the method does not exist. */
 export function sendUnimplemented(res: HttpResponse, kind: 'grpc' | 'grpc-web' | 'connect'): void {
   const message = 'This service does not have the method';
   const code = Code.Unimplemented;

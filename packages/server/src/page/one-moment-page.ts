@@ -13,7 +13,7 @@ const ASK_AGAIN_SECONDS = 1;
 /**
  * Builds the page. It loads its own address again by itself, and then finds the session.
  *
- * @param retryUrl - For whoever does not want to wait.
+ * @param retryUrl - The link for a person who does not want to wait.
  */
 export function buildOneMomentPage(retryUrl: string): Page {
   const page = buildPage(

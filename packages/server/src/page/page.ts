@@ -92,7 +92,7 @@ ${content}
       ['content-type', 'text/html; charset=utf-8'],
       ['content-security-policy', policy],
       ['x-content-type-options', 'nosniff'],
-      // Under `no-referrer` a browser sends `Origin: null` with a form, and nobody could tell it is ours.
+      // Under `no-referrer` a browser sends `Origin: null` with a form, and its origin could not be verified.
       ['referrer-policy', formTargets === undefined ? 'no-referrer' : 'same-origin'],
       ['cache-control', 'no-store'],
       ['x-accel-expires', '0'],

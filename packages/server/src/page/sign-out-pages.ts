@@ -37,7 +37,7 @@ export function signOutTargets(idpOrigin: string | undefined): readonly string[]
  * Says that the person is signed out. Never starts a sign-in by itself.
  *
  * @param signInUrl - Where "sign in again" leads.
- * @param atIdp - Whether the identity provider was told: if not, its own session may still stand.
+ * @param atIdp - Whether the identity provider was informed: if not, its own session may still stand.
  */
 export function buildSignedOutPage(signInUrl: string, atIdp: boolean): Page {
   return buildPage(

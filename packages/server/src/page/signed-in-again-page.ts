@@ -1,5 +1,5 @@
 /**
- * Where a sign-in in a pop-up window ends: tells the pages of our origin, and does what they answer.
+ * Where a sign-in in a pop-up window ends: notifies the pages of our origin, and does what they answer.
  *
  * @module
  */

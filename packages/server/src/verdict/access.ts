@@ -6,7 +6,7 @@
 
 import type { JsonValue, Principal } from '@sallyport/protocol';
 
-/** The rules; each list that is not empty must be met. All empty admits whoever the IdP authenticates. */
+/** The rules; each list that is not empty must be met. All empty admits everyone whom the IdP authenticates. */
 export interface AccessRules {
   readonly tenants: readonly string[];
   readonly groups: readonly string[];

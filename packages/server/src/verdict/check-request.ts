@@ -21,7 +21,7 @@ export interface CheckRequest {
    * tab keeps none alive.
    */
   readonly isPassive?: boolean;
-  /** Where the connection comes from, for whoever writes a line about it: reading it has its price. */
+  /** Where the connection comes from, for log lines only: reading it has a cost. */
   readonly source?:
     | { readonly socket: { readonly remoteAddress?: string | undefined } }
     | undefined;

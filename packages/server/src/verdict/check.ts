@@ -30,7 +30,7 @@ export interface CheckDependencies {
   readonly renewals?: Pick<Renewals, 'start' | 'confirm' | 'finish'>;
   /** Absent: every bearer is refused with `bearer_not_accepted`. */
   readonly bearer?: BearerVerifier;
-  /** Told of an outage, with its cause. */
+  /** Called at an outage, with its cause. */
   readonly onOutage: (cause: unknown) => void;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What a backend is told about an identity: the prepared headers and the user record as JSON.
+ * What backends receive about an identity: the prepared headers and the user record as JSON.
  *
  * @module
  */

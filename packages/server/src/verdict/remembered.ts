@@ -25,7 +25,7 @@ export interface RememberedSession {
 }
 
 interface Entry {
-  /** SHA-256 of the whole cookie value: whoever knows the id alone gets nothing. */
+  /** SHA-256 of the whole cookie value: the id alone admits no caller. */
   readonly digest: string;
   readonly remembered: RememberedSession;
 }

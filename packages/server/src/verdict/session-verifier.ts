@@ -30,7 +30,7 @@ export interface SessionVerifierDependencies {
   /** Put before subjects where backends see them; by default nothing is. */
   readonly subjectPrefix?: string;
   readonly now: () => number;
-  /** Told of a use that could not be noted. */
+  /** Called when a use could not be noted. */
   readonly onOutage: (cause: unknown) => void;
 }
 
@@ -57,7 +57,7 @@ export interface SessionVerifier {
   forget(sessionId: number): void;
 }
 
-/** A verifier that tells how much it remembers. */
+/** A verifier that reports how many verdicts it remembers. */
 export interface RememberingSessionVerifier extends SessionVerifier {
   /** Verdicts in memory. */
   remembered(): Occupancy;

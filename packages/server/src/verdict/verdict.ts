@@ -19,10 +19,10 @@ export type RefusalReason =
   | 'cross_site'
   | 'not_allowed';
 
-/** Why nobody could tell. Stable, like {@link RefusalReason}. */
+/** Why a verdict is undecided. Stable, like {@link RefusalReason}. */
 export type UndecidedReason = 'store_unavailable' | 'issuer_unavailable' | 'renewal_unavailable';
 
-/** A verified identity, with what a backend is told about it. */
+/** A verified identity, with what backends receive about it. */
 export interface Identity {
   readonly principal: Principal;
   readonly user: UserRecord;
@@ -46,7 +46,7 @@ export interface SessionView {
   /** When it ends if it is not used again. */
   readonly endsAt: number;
   readonly absoluteEnd: number;
-  /** Until when the IdP has confirmed it; absent where nobody is asked. */
+  /** Until when the IdP has confirmed it; absent where the IdP is not asked. */
   readonly confirmedUntil?: number | undefined;
 }
 
@@ -89,7 +89,7 @@ export interface Refused {
   readonly token?: RefusedToken;
 }
 
-/** What may be told of a refused bearer token. */
+/** What a caller may learn about a refused bearer token. */
 export interface RefusedToken {
   /** Which check it did not pass. */
   readonly problem: string;
@@ -101,7 +101,7 @@ export interface RefusedToken {
   readonly client: string | undefined;
 }
 
-/** Nobody could tell. Never an admission, and never a sign-out. */
+/** The verdict could not be reached. Never an admission, and never a sign-out. */
 export interface Undecided {
   readonly outcome: 'undecided';
   readonly reason: UndecidedReason;
