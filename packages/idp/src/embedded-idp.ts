@@ -50,7 +50,7 @@ export interface EmbeddedIdpOptions {
   /** Whether every authorization request has to be pushed (RFC 9126). Off when absent: it may be. */
   readonly requirePushedAuthorization?: boolean;
   /**
-   * Reaches the applications: their keys, and the web application to tell it which sessions have ended.
+   * Reaches the applications: their keys, and the web application to notify it of ended sessions.
    * Node's own when absent, which trusts no authority of one's own.
    */
   readonly fetch?: typeof fetch;

@@ -79,7 +79,7 @@ async function endSession(context: RouteContext): Promise<void> {
 }
 
 /**
- * Tells every application that an ended session was used with, as the library does after its own page.
+ * Notifies every application that an ended session was used with, as the library does after its own page.
  * One that cannot be reached changes nothing.
  *
  * @see [OIDC Back-Channel Logout 1.0 section 2.3](https://openid.net/specs/openid-connect-backchannel-1_0.html#Tracking)

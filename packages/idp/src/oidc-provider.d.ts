@@ -18,7 +18,7 @@ declare module 'oidc-provider/lib/provider.js' {
     readonly redirectUris: readonly string[];
     readonly postLogoutRedirectUris?: readonly string[];
     readonly backchannelLogoutUri?: string;
-    /** Tells the application; rejects when that fails. */
+    /** Notifies the application; rejects when that fails. */
     backchannelLogout(subject: string, sid: string | undefined): Promise<void>;
     readonly grantTypes: readonly string[];
     /** Scopes it is registered for, separated by blanks. */

@@ -10,7 +10,7 @@ import type { SeededUser } from './users.ts';
 /**
  * Creates the choice that answers every sign-in with one seeded user.
  *
- * Whoever reaches the IdP is that user: for an IdP on loopback only.
+ * Every person who reaches the IdP is that user: for an IdP on loopback only.
  *
  * @throws {SallyportError} `SP_CONFIG_INVALID` when there is no such user.
  */

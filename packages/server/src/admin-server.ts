@@ -39,8 +39,8 @@ export interface AdminServer {
   readonly waitingFor: WaitingFor;
   /**
    * Whether what decisions need is known, by its name: `key_ring` for the keys of cookies, read now if they
-   * were not yet; of what the IdPs have to tell `identity_provider`, `keys <issuer>` for each whose bearer
-   * tokens are accepted, `metadata <issuer>` for what clients are told.
+   * were not yet; of what the IdPs publish `identity_provider`, `keys <issuer>` for each whose bearer
+   * tokens are accepted, `metadata <issuer>` for what is served to clients.
    */
   knowledge(): ReadonlyMap<string, boolean>;
   /** How things stand; for metrics. */

@@ -1,5 +1,5 @@
 /**
- * What clients are told, put together: discovery documents, and the RPC services of metadata, identity and health.
+ * Metadata for clients, put together: discovery documents, and the RPC services of metadata, identity and health.
  *
  * @module
  */

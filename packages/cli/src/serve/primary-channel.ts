@@ -52,7 +52,7 @@ export interface PrimaryChannel {
  * Opens the channel; it keeps the process from now on.
  *
  * Signals are left to the primary, although a terminal and systemd send them to every process: a worker
- * that took SIGTERM would be gone before the primary could tell an end from a failure.
+ * that took SIGTERM would be gone before the primary could distinguish an end from a failure.
  * When the primary is gone the channel is, and with it, by node:cluster, this process.
  */
 export function openPrimaryChannel(): PrimaryChannel {

@@ -1,7 +1,7 @@
 /**
  * A lock as files: who holds it is read from names that only one process can create.
  *
- * The first holder links its note to `<name>.lock`. Whoever takes over from the holder of a note links
+ * The first holder links its note to `<name>.lock`. A process that takes over from the holder of a note links
  * its own to `<note's id>.next` beside it, and the end of that row holds the lock. A link fails when
  * the name exists, and the id of a note is used once, so that each holder has one successor at most:
  * two processes that take over at the same time cannot both succeed, which moving or removing the
@@ -100,7 +100,7 @@ export class LockFile {
 
   /** Frees the lock, when the note is still its holder's. */
   free(note: LockNote, self: ProcessIdentity): void {
-    // Nobody takes over from this note once it has its successor, which is this process again.
+    // No process takes over from this note once it has its successor, which is this process again.
     if (this.take(note, self) === undefined) return;
     // The root first: without it the rest of the row leads nowhere.
     for (const { path } of this.#row()) removeIfThere(path);

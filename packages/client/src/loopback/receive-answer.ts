@@ -60,7 +60,7 @@ export async function receiveAnswer(
   const waiting = new Set<ServerResponse>();
 
   const handler: RequestListener = (request, response) => {
-    // Nobody's body is of interest, and one that stays unread would reset the connection.
+    // The body of no request is of interest, and one that stays unread would reset the connection.
     request.resume();
     const target = readTarget(request, redirect);
     if (typeof target === 'number') return send(response, plainAnswer(target));

@@ -24,7 +24,7 @@ export interface ClientSettings {
   /** Absent only for an internal service that has token endpoint, scopes and header configured. */
   readonly endpoint: PlatformEndpoint | undefined;
   readonly authType: AuthType;
-  /** Accept any certificate of the platform. Whoever makes the `fetch` port MUST honour it. */
+  /** Accept any certificate of the platform. The implementer of the `fetch` port MUST honour it. */
   readonly insecureSkipVerify: boolean;
   /** Certificates to trust beside the system's; empty when none. As above. */
   readonly caCertFilePath: string;

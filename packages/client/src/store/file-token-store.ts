@@ -19,7 +19,7 @@ import { parseTokenRecord, serializeTokenRecord } from './token-record.ts';
 /**
  * Creates a store of one file a key, mode 0600 in a folder of mode 0700.
  *
- * The tokens are not encrypted: a key beside them would protect nothing. Whoever can read the user's
+ * The tokens are not encrypted: a key beside them would protect nothing. A person who can read the user's
  * files can use them, as with an SSH key without a passphrase.
  *
  * @param folder - Absolute; made when first written to.

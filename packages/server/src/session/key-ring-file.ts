@@ -41,7 +41,7 @@ export function createKeyRingFile(path: string, now: () => number): KeyRingSourc
  * @param longestSealedMs - How long anything sealed by an older key may have to be opened: the absolute session lifetime.
  *
  * @returns The new key's id.
- * @throws When the file cannot be read, parsed or written, or is full: a ring nobody could read would
+ * @throws When the file cannot be read, parsed or written, or is full: a ring that cannot be read would
  *   sign everybody out.
  */
 export function rotateKeyRingFile(path: string, now: number, longestSealedMs: number): string {

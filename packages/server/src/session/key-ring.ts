@@ -101,7 +101,7 @@ export class KeyRing {
   }
 
   /**
-   * Whether a ring was read, now or before; until then nobody can tell what a cookie is worth. Looks at the
+   * Whether a ring was read, now or before; until then no session cookie can be verified. Looks at the
    * source as {@link poll} does.
    */
   isKnown(): boolean {
@@ -138,7 +138,7 @@ export class KeyRing {
    *
    * @param kid - Untrusted: read from a cookie, a parameter or a stored record.
    *
-   * @throws {SallyportError} `SP_KEY_RING_UNUSABLE` when the ring was never read: then nobody can tell
+   * @throws {SallyportError} `SP_KEY_RING_UNUSABLE` when the ring was never read: then it is unknown
    *   whether the key exists, and "no" would sign everybody out.
    */
   openingKey(kid: string, purpose: KeyPurpose): KeyObject | undefined {

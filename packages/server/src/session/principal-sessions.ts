@@ -56,7 +56,7 @@ export interface PrincipalSessionsOptions {
 /**
  * Lists and ends sessions for their owner, an operator or the IdP; who may is the caller's to decide.
  *
- * Rejects with `SP_STORE_UNAVAILABLE` or `SP_KEY_RING_UNUSABLE` when it cannot tell; then nothing is
+ * Rejects with `SP_STORE_UNAVAILABLE` or `SP_KEY_RING_UNUSABLE` when it cannot decide; then nothing is
  * promised to have ended.
  */
 export class PrincipalSessions {
@@ -128,8 +128,8 @@ export class PrincipalSessions {
   }
 
   /**
-   * Ends what the IdP has ended. A sign-in started later stands, so that a message told late ends nothing
-   * new. That one is told once is the caller's to see to.
+   * Ends what the IdP has ended. A sign-in started later stands, so that a message delivered late ends nothing
+   * new. Delivery at most once is the caller's duty.
    *
    * @returns The ended ids.
    *
@@ -151,7 +151,7 @@ export class PrincipalSessions {
     const sessionsUpTo = Number.MAX_SAFE_INTEGER;
     const ids = await end(ownerOfSid(issuer, sid), { ...reach, sessionsUpTo });
     if (subject === undefined) return ids;
-    // Where sign-ins bring no `sid`, nobody can tell which of a subject's sessions is meant: all of them.
+    // Where sign-ins bring no `sid`, it is unknown which of a subject's sessions is meant: all of them.
     const { key } = ownerOfPrincipal({ issuer, subject });
     return [...ids, ...(await end({ kind: 'principal_without_sid', key }, reach))];
   }

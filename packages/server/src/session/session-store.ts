@@ -48,7 +48,7 @@ export type EndReason =
 
 /**
  * Whose sessions are meant: those of a principal, those of one session at the IdP, or those of a principal
- * of which nobody knows to which session at the IdP they belong.
+ * for which the session at the IdP is unknown.
  */
 export interface SessionOwner {
   readonly kind: 'principal' | 'sid' | 'principal_without_sid';
@@ -119,7 +119,7 @@ export interface SessionStore {
    * @param holder - The holder of the lease; a holder that has lost it may not send.
    * @param forMs - The lease ends after this, unless it is taken again.
    *
-   * @returns `false` when the session is gone or of another generation, or the lease somebody else's: then
+   * @returns `false` when the session is gone or of another generation, or another holder has the lease: then
    *   nothing may be sent.
    */
   noteRenewalSent(id: number, generation: number, holder: string, forMs: number): Promise<boolean>;
@@ -178,7 +178,7 @@ export interface SessionStore {
   list(cursor: string | undefined, limit: number): Promise<SessionPage>;
   /**
    * Takes the turn to carry out what a single-use identifier stands for, before it is claimed for good by
-   * {@link claimOnce}: of several at once one has it, and whoever fails leaves it to the next.
+   * {@link claimOnce}: of several callers at once one has it; a caller that fails leaves it to the next.
    *
    * @param key - As `claimOnce` will get it.
    * @param holder - Names one attempt, not its process.

@@ -111,7 +111,7 @@ export class Sessions {
   /**
    * Begins a session and ends the one it replaces; resolves once both are durable.
    *
-   * The id and secret are new, so that nobody who knew the browser's earlier cookie knows this one
+   * The id and secret are new, so that knowing the browser's earlier cookie does not help
    * (session fixation).
    *
    * @param replaced - Cookie values the browser came with, planted ones perhaps among them; the first

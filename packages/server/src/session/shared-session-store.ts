@@ -10,9 +10,9 @@ import type { RevocationsSeen, SessionStore } from './session-store.ts';
 /** A store that outlives its users. */
 export interface SharedSessionStore {
   /**
-   * The store for one more user. Its `close` ends this use alone: after that it cannot tell what was ended.
+   * The store for one more user. Its `close` ends this use alone: after that it does not know what was ended.
    *
-   * What was ended before is not told to it: it remembers nothing yet.
+   * What was ended before is not reported to it: it remembers nothing yet.
    */
   open(): SessionStore;
   /** Closes the store itself. */
@@ -29,7 +29,7 @@ const KEPT_MAX = 10_000;
 const NOTHING_ENDED: RevocationsSeen = { sessions: [], all: false };
 
 /**
- * Shares a store. A store tells of each ended session once: what one user takes is kept here for the
+ * Shares a store. A store reports each ended session once: what one user takes is kept here for the
  * others until they ask.
  */
 export function shareSessionStore(store: SessionStore): SharedSessionStore {
@@ -42,7 +42,7 @@ export function shareSessionStore(store: SessionStore): SharedSessionStore {
       return {
         ...store,
         revocations() {
-          // It is told of nothing any more, which does not mean that nothing ended.
+          // Nothing is reported to it any more, which does not mean that nothing ended.
           if (!users.has(user)) throw closed();
           const seen = store.revocations();
           if (seen.all || seen.sessions.length > 0) tellAll(seen);
@@ -63,7 +63,7 @@ export function shareSessionStore(store: SessionStore): SharedSessionStore {
   function tellAll({ sessions, all }: RevocationsSeen): void {
     for (const user of users) {
       user.all ||= all;
-      // Whoever forgets everything needs no names, however long it does not ask.
+      // A user that forgets everything needs no ids, however long it does not ask.
       user.sessions = user.all ? [] : [...user.sessions, ...sessions];
       if (user.sessions.length > KEPT_MAX) Object.assign(user, { sessions: [], all: true });
     }

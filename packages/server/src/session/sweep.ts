@@ -25,7 +25,7 @@ const SWEEP_AGAIN_MS = 50;
 
 /**
  * Sweeps after three seconds and then once a minute, in parts until nothing is left. What fails is tried again
- * a minute later, and told once for each reason.
+ * a minute later, and logged once for each reason.
  */
 export function startSweeping({ store, schedule, log }: SweepOptions): { stop(): void } {
   let isStopped = false;

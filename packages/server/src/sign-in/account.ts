@@ -50,8 +50,8 @@ const FORM_MAX_BYTES = 1_024;
  * Creates the endpoint.
  *
  * GET shows the page. POST ends what the field `end` names, if its `Origin` is ours: a session of the
- * same principal by its id, or `all`. Somebody else's session is answered like one that does not exist.
- * Ending the session that asks signs this browser out as `/logout` does; the IdP is not told of the
+ * same principal by its id, or `all`. Another person's session is answered like one that does not exist.
+ * Ending the session that asks signs this browser out as `/logout` does; the IdP is not informed of the
  * others, because their tokens can be opened with their own cookies alone.
  *
  * @see Design, own paths under `/auth/`.
@@ -116,7 +116,7 @@ export function createAccount(
   }
 
   async function endAll(request: SignInRequest, own: OwnSession): Promise<Response> {
-    // Opened while they can be: the IdP is told by their tokens.
+    // Opened while they can be: the IdP is informed by their tokens.
     const shown = await signOut.open(shownBy(request));
     for (const id of await principalSessions.endAll(own.principal)) noteEnded(request, own, id);
     // Whatever else this browser shows is not left behind without its cookie.

@@ -53,7 +53,7 @@ const TURN_MS = 30_000;
  *
  * @returns 200 without a body once the end is durable, also when there was nothing to end. 400 with a
  *   JSON error (RFC 6749 section 5.2) for a request that is not valid, and for a logout that failed: the
- *   specification has no other status for it, so `Retry-After` tells it apart. A logout that the store could
+ *   specification has no other status for it, so `Retry-After` marks it. A logout that the store could
  *   not take is kept as well, and carried out once the store is back. The sender is never told
  *   which check a token did not pass; the log is.
  *
@@ -68,7 +68,7 @@ export function createBackchannelLogout(
 
   return async function backchannelLogout(request) {
     if (request.method !== 'POST') return refuseMethod('POST');
-    // A page has sent it from somebody's browser, which may share an address with the IdP.
+    // A page has sent it from a person's browser, which may share an address with the IdP.
     if (isFromBrowser(request)) {
       auditRefused(request, 'browser');
       return answerError(400, 'invalid_request', TEXTS.form);
@@ -179,7 +179,7 @@ export function createBackchannelLogout(
   }
 }
 
-/** What the sender is told. Fixed, so that nothing of a request comes back. */
+/** The answer to the sender. Fixed, so that nothing of a request comes back. */
 const TEXTS = {
   form: 'A form with one logout_token is expected',
   token: 'The logout token is not accepted',

@@ -74,7 +74,7 @@ export function createCallback(
   };
 
   /**
-   * The attempt is used, too old, or was never this browser's. Somebody who has a session by now has
+   * The attempt is used, too old, or was never this browser's. A person who has a session by now has
    * what they wanted; else the sign-in is started once more; else, while another tab is at it, the page
    * waits for that; else a page says why.
    */

@@ -1,5 +1,5 @@
 /**
- * Which requests take a turn of the budget that holds back whoever asks faster than a person.
+ * Which requests take a turn of the budget that holds back clients faster than a person.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import type { SignInRequest } from './sign-in-request.ts';
  * often as they like: were it counted, any page could use up its visitor's turns.
  *
  * A sign-in fills a window, or a frame of a page of ours. Its last step comes into that frame from another
- * site; the attempt's cookie, which another site's frame does not bring, tells the two apart. A request
+ * site; the attempt's cookie, which another site's frame does not bring, distinguishes the two. A request
  * that says nothing of itself counts: it is an old browser's or a program's. So does what a page of ours
  * posts. Whatever does not count must be answered without reading the store or asking the IdP.
  */

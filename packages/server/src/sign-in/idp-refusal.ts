@@ -22,7 +22,7 @@ export interface IdpRefusalOptions {
 const ERROR_CODE = /^[\x20-\x21\x23-\x5b\x5d-\x7e]{1,64}$/;
 const UNREACHABLE_RETRY_SECONDS = 5;
 
-/** Shows the page of a refusal, and tells the audit stream what the page does not tell. */
+/** Shows the page of a refusal, and audits what the page does not show. */
 export function showIdpRefusal(
   refusal: ExchangeRefusal,
   { request, retryUrl, setCookies, audit }: IdpRefusalOptions,

@@ -36,7 +36,7 @@ export interface KeptLogoutsOptions {
 
 interface Kept {
   readonly carryOut: () => Promise<unknown>;
-  /** Until when the token is accepted: nobody asks for what was done after that. */
+  /** Until when the token is accepted: the result is not needed after that. */
   readonly acceptedUntil: number;
   until: number;
   isDone: boolean;
@@ -44,7 +44,7 @@ interface Kept {
 
 /** Only what the IdP has signed comes in here; some kilobytes each at most. */
 const KEPT_MAX = 1_000;
-/** Longer than any outage that nobody looks at; what is not renewed by then counts no more either. */
+/** Longer than any outage that goes unnoticed; what is not renewed by then counts no more either. */
 const KEPT_MS = 3_600_000;
 const RETRY_MS = 1_000;
 
@@ -106,7 +106,7 @@ export function createKeptLogouts({ schedule, now, log }: KeptLogoutsOptions): K
         each.isDone = true;
         each.until = each.acceptedUntil;
       } catch {
-        // Told in the log when it was kept.
+        // Logged when it was kept.
         tryLater();
         return;
       }

@@ -29,7 +29,7 @@ const PROMPTS: ReadonlySet<string> = new Set(['login', 'select_account', 'consen
  * With a session it goes straight to the target, unless `prompt` or the IdP selector asks for the
  * IdP. A request that no person made (a fetch, an asset, a WebSocket) gets 401 and starts nothing:
  * it could not show the IdP's page, and would only use up attempt slots. With `mode=popup` the target is
- * the page that tells the other windows, which may have it close this one.
+ * the page that notifies the other windows, which may have it close this one.
  *
  * @see Requirement, "Browser login flow", step 4; endpoint row `/login`.
  */
@@ -53,7 +53,7 @@ export function createLogin(
       const verdict = await check({ ...request, method: 'GET', transport: 'http' });
       if (verdict.outcome === 'admitted' && verdict.session !== undefined)
         return redirectTo(target, []);
-      // Whoever comes here wants to sign in: an IdP that does not renew may still know the person.
+      // A person who comes here wants to sign in: an IdP that does not renew may still know the person.
       if (verdict.outcome === 'undecided' && verdict.reason !== 'renewal_unavailable') {
         const { retryAfterSeconds } = verdict;
         return showFailure(

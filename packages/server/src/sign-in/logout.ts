@@ -70,7 +70,7 @@ export function createLogout(
 
   function isOwnRequest({ method, headers }: SignInRequest): boolean {
     if (method === 'POST') return headers.origin === redirects.publicOrigin;
-    // A navigation of the whole window, and no image or frame on a page of ours that somebody else wrote.
+    // A navigation of the whole window, and no image or frame on a page of ours that another person wrote.
     return (
       method === 'GET' &&
       headers['sec-fetch-site'] === 'same-origin' &&

@@ -34,7 +34,7 @@ export interface OwnSession {
  * @param target - Path and query to come back to after signing in.
  *
  * @returns `error`: the answer to send. A navigation is sent to `/login`, with 303 after a POST; a
- *   program gets a problem; nobody can tell: 503.
+ *   program gets a problem; undecided: 503.
  */
 export async function findOwnSession(
   { check, redirects }: Pick<SignInDependencies, 'check' | 'redirects'>,

@@ -1,5 +1,5 @@
 /**
- * Holding back whoever starts sign-ins faster than a person can.
+ * Rate limit for sign-ins: holds back a client that starts them faster than a person can.
  *
  * @module
  */

@@ -18,9 +18,9 @@ import { redirectTo, type SignInRequest, showPage } from './sign-in-request.ts';
 
 /** What `state` is sealed for while the browser is at the IdP. */
 export const SIGN_OUT_STATE = { purpose: 'sign-out-state', binding: '' } as const;
-/** The IdP is told of so many sessions of one browser, each with a request of its own; all of them end here. */
+/** The IdP is informed of so many sessions of one browser, each with a request of its own; all of them end here. */
 const TOLD_MAX = 16;
-/** Pages of ours that send whoever has no session to sign in. */
+/** Pages of ours that redirect a browser without a session to sign in. */
 const OWN_PAGES: ReadonlySet<string> = new Set([PATHS.account, PATHS.signedIn]);
 
 /** Dependencies of {@link createSignOut}. */
@@ -42,7 +42,7 @@ export interface SignOut {
    */
   end(request: SignInRequest, values: readonly string[]): Promise<readonly OpenedSession[]>;
   /**
-   * Tells the IdP of ended sessions, clears the cookie and sends the browser on: to the IdP's
+   * Informs the IdP of ended sessions, clears the cookie and sends the browser on: to the IdP's
    * end-session endpoint, which sends it back to `/logout`, or to a page of ours.
    *
    * @param target - Where it is to end; already allowed.
@@ -52,7 +52,7 @@ export interface SignOut {
    * The last step: the target, or the signed-out page. A target that needs a session would start a
    * sign-in: it becomes the page's link instead.
    *
-   * @param atIdp - Whether the IdP was told.
+   * @param atIdp - Whether the IdP was informed.
    */
   arrive(target: string | undefined, atIdp: boolean, setCookies: readonly string[]): Response;
 }

@@ -47,8 +47,8 @@ export interface LocalSessionStoreOptions {
   /** Largest size of the file in bytes; a full store refuses new sessions and keeps the old ones. */
   readonly maxBytes?: number;
   /**
-   * Milliseconds of a clock that all processes of the machine share and nobody sets, for leases: a wall
-   * clock that jumps would give one to two, or to nobody. By default the system's monotonic one.
+   * Milliseconds of a clock that all processes of the machine share and that cannot be set, for leases: a wall
+   * clock that jumps would give one lease to two processes, or to none. By default the system's monotonic one.
    */
   readonly monotonicNow?: () => number;
   /** Called with each expired session that this process removed; one process removes each. */

@@ -160,7 +160,7 @@ function readVersion(db: DatabaseSync): unknown {
 }
 
 /**
- * Version 1 had the sessions and the claims; nobody is signed out by the new tables. The log goes on with
+ * Version 1 had the sessions and the claims; the new tables sign no person out. The log goes on with
  * its numbers, so that a process of the release before, still ending, does not overlook what is new there.
  */
 function bringOver(db: DatabaseSync): void {

@@ -131,7 +131,7 @@ export class RedisConnection {
    * Sends a command.
    *
    * Given up, it may still reach the server or have reached it. A late reply to a read is dropped. A
-   * write that is done after all harms nobody: what it creates nobody was given, and everything else
+   * write that is carried out after all does no harm: no browser was given what it creates, and everything else
    * it can do is to end a session, to note a use that there was, or to finish a renewal whose
    * outcome its caller has to look up anyway.
    *

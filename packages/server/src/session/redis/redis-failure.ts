@@ -1,5 +1,5 @@
 /**
- * What the Redis store says when it cannot tell: fixed sentences, never a server's or a password's own
+ * Messages of the Redis store when it cannot answer: fixed sentences, never a server's or a password's own
  * words.
  *
  * @module

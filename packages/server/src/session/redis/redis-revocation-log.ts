@@ -42,7 +42,7 @@ export class RevocationLog {
   readonly #options: RevocationLogOptions;
   #place = '';
   #ended: number[] = [];
-  /** Entries may have been missed, and the caller has not been told to forget all. */
+  /** Entries may have been missed, and the caller has not been asked to forget all. */
   #mustForget = true;
   /** When the last read was sent that was answered in full: everything older has been seen. */
   #readAt = Number.NEGATIVE_INFINITY;

@@ -217,7 +217,7 @@ return 0`);
 
 /**
  * KEYS record. ARGV prefix, id, reason, the only generation to end or empty. Gives whether it was ended;
- * without a generation also what is gone already is told, for who may still remember it.
+ * without a generation sessions that are gone already are reported too, for processes that may still remember them.
  */
 export const REVOKE: RedisScript = script(`${COMMON}
 local id, head = ARGV[2], headOf(ARGV[2])
@@ -302,7 +302,7 @@ return swept`);
 /**
  * KEYS log. ARGV prefix, the last entry seen or empty. Gives where to read on, and 1 when that entry is
  * still there, so that nothing was missed. Else reading begins at the end of a log that is new to the
- * reader, with an entry made for it if there is none: from then on its loss can be told.
+ * reader, with an entry made for it if there is none: from then on its loss can be detected.
  */
 export const FIND_PLACE: RedisScript = script(`${COMMON}
 if ARGV[2] ~= '' and redis.call('XRANGE', KEYS[1], ARGV[2], ARGV[2])[1] then return {ARGV[2], 1} end

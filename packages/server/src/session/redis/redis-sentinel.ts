@@ -57,7 +57,7 @@ export function createSentinelFinder(options: SentinelOptions): ServerFinder {
   async function ask(sentinel: RedisAddress): Promise<Opinion> {
     const connection = await connect(sentinel);
     try {
-      // Until a failover is over, the sentinel that leads it tells the old address with the new count.
+      // Until a failover is over, the sentinel that leads it returns the old address with the new count.
       const [master, address] = await Promise.all([
         connection.send(['SENTINEL', 'MASTER', options.master]),
         connection.send(['SENTINEL', 'GET-MASTER-ADDR-BY-NAME', options.master]),

@@ -42,7 +42,7 @@ export class RedisServer {
   /** What was found last; a connection that took longer than the next search is of no use. */
   #found: RedisAddress | undefined;
   #logged: string | undefined;
-  /** Whether the first attempt is over; who opens the store is told of that one itself. */
+  /** Whether the first attempt is over; its failure is thrown to the caller that opens the store. */
   #hasTried = false;
   #hasWarned = false;
   #timer: NodeJS.Timeout | undefined;

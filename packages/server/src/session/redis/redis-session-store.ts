@@ -71,7 +71,7 @@ export interface RedisSessionStoreOptions {
 
 /**
  * How long a record outlives its session: whether it has ended is not the store's to say, and the
- * clocks of replicas differ. The server drops it by itself, should nobody sweep.
+ * clocks of replicas differ. The server drops it by itself, if no process sweeps.
  */
 const KEPT_PAST_END_MS = 3_600_000;
 /** The same for claims. */
@@ -186,7 +186,7 @@ function createStore(parts: StoreParts): SessionStore {
     async create(session, replaces) {
       const { id } = session;
       const replaced = replaces === undefined ? '' : toIdBytes(replaces);
-      // A replica that is down must not take the old session and refuse the new one: nobody was promised that end.
+      // A replica that is down must not take the old session and refuse the new one: that end was not acknowledged.
       const reply = await runDurably(keeping, {
         script: CREATE,
         keys: [layout.record(id)],

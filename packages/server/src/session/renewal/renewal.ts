@@ -187,7 +187,7 @@ async function sendRenewal(
   const refusal = refreshed.error;
   switch (refusal.reason) {
     case 'unreachable':
-      // What was sent earlier stays noted. Where this fails a refusal is told as `renewal_lost`, no worse.
+      // What was sent earlier stays noted. Where this fails a refusal is reported as `renewal_lost`, no worse.
       if (!stored.renewalSent)
         await store
           .withdrawRenewalSent(stored.id, stored.generation, holder)
@@ -223,7 +223,7 @@ async function sendRenewal(
       // Another process's renewal stands, perhaps with this very refresh token.
       if ((await store.read(stored.id)) !== undefined) return { kind: 'renewed', byUs: false };
     }
-    // Revoked while the IdP was asked: nobody holds the new refresh token, and nobody shall. But a session that
+    // Revoked while the IdP was asked: no session holds the new refresh token, and none shall. But a session that
     // was replaced by another sign-in shares its grant with that one, and giving it back would end both.
     const reason = await store.endReason(stored.id);
     if (kept.refreshToken !== undefined && reason !== 'session_replaced')
@@ -244,7 +244,7 @@ async function sendRenewal(
   }
 }
 
-/** Whether there was nobody: that is a failure of the IdP, and no answer of it. */
+/** Whether the IdP did not answer: a failure of the IdP, not a refusal. */
 function isAway(refreshed: Result<RefreshedTokens, RefreshRefusal>): boolean {
   if (refreshed.ok) return false;
   return refreshed.error.reason === 'unavailable' || refreshed.error.reason === 'unreachable';
@@ -289,7 +289,7 @@ async function replace(
   }
 }
 
-/** Keeps a lease until told to stop. A failure is left to its end: then another process takes over. */
+/** Keeps a lease until stopped. A failure is left to its end: then another process takes over. */
 function prolong({ store, schedule }: RenewalDependencies, id: number, holder: string): () => void {
   let cancel = schedule(PROLONG_EVERY_MS, again);
   let isStopped = false;

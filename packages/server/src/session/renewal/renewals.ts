@@ -46,7 +46,7 @@ export interface RenewalsOptions
 const WAIT_MS = 12_000;
 /** And this long for one that it can do without. */
 const CONFIRM_WAIT_MS = 2_000;
-/** What was put off is tried again after a random part of this at the latest, beyond what it was told. */
+/** What was put off is tried again after a random part of this at the latest, beyond the wait that was asked for. */
 const SPREAD_MS = 5_000;
 /** `Retry-After` for a request that waits for an answer that is late already. */
 const LATE_RETRY_SECONDS = 5;
