@@ -16,14 +16,15 @@ export interface DoorAnswer {
   readonly body: string;
 }
 
-/** Where the shape of an answer fails. */
+/** In place of an answer that cannot be shaped or sent. */
 const UNSHAPED: DoorAnswer = { status: 503, headers: { 'retry-after': '1' }, body: '' };
 
 /**
  * Asks about the request as it came, and sends what `shape` makes of the verdict, with the session cookie where it
  * slides. No cache may keep the answer.
  *
- * Every request gets an answer: `shape` returns one for each verdict, and where it throws the answer is 503.
+ * Every request gets an answer: `shape` returns one for each verdict. If it throws, or returns a header that cannot be
+ * sent, the answer is 503.
  *
  * @param shape - Must admit where `outcome` is `admitted` and nowhere else.
  */
@@ -46,21 +47,24 @@ export function answerByVerdict(
   else send(verdict);
 
   function send(decided: Verdict): void {
-    const { status, headers = {}, body } = shapeSafely(decided, shape);
-    res.statusCode = status;
-    for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
-    res.setHeader('cache-control', 'no-store');
-    res.setHeader('content-length', Buffer.byteLength(body));
-    if (decided.outcome === 'admitted' && decided.setCookie !== undefined)
-      res.setHeader('set-cookie', decided.setCookie);
+    let body: string;
+    try {
+      body = setHead(res, shape(decided));
+      if (decided.outcome === 'admitted' && decided.setCookie !== undefined)
+        res.setHeader('set-cookie', decided.setCookie);
+    } catch {
+      for (const name of res.getHeaderNames()) res.removeHeader(name);
+      body = setHead(res, UNSHAPED);
+    }
     res.end(body);
   }
 }
 
-function shapeSafely(verdict: Verdict, shape: (verdict: Verdict) => DoorAnswer): DoorAnswer {
-  try {
-    return shape(verdict);
-  } catch {
-    return UNSHAPED;
-  }
+/** Sets status and headers, and returns the body to send. */
+function setHead(res: HttpResponse, { status, headers = {}, body }: DoorAnswer): string {
+  res.statusCode = status;
+  for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
+  res.setHeader('cache-control', 'no-store');
+  res.setHeader('content-length', Buffer.byteLength(body));
+  return body;
 }

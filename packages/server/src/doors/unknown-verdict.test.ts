@@ -75,4 +75,15 @@ describe.each<[string, Check]>([
     );
     expect(status).toBe(503);
   });
+
+  it('a door whose answer cannot be sent', async () => {
+    const status = await statusOf((req, res) =>
+      answerByVerdict(check, req, res, () => ({
+        status: 200,
+        headers: { 'x-first': 'sent', 'x-second': 'two\nlines' },
+        body: 'inside',
+      })),
+    );
+    expect(status).toBe(503);
+  });
 });

@@ -108,7 +108,7 @@ export function createOnePort({
     listenAt(path) {
       return new Promise((resolve, reject) => {
         server.once('error', (cause) => reject(listenFailure(cause, { path })));
-        server.listen({ path }, resolve);
+        server.listen({ path, backlog: BACKLOG }, resolve);
       });
     },
     stopListening(undecidedMs = 0) {
