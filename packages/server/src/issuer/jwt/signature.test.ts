@@ -100,3 +100,16 @@ describe('an algorithm that is none of ours', () => {
     },
   );
 });
+
+describe('RFC 8017 section 8.1.2: a signature of PSS', () => {
+  it('that begins with a zero does not verify without it', () => {
+    const key = keyOf('PS256');
+    let signature = signInput('header.payload', key);
+    // The salt is new each time: one in 256 begins with a zero.
+    while (signature[0] !== 0) signature = signInput('header.payload', key);
+    expect(verifySignature('PS256', key.publicKey, 'header.payload', signature)).toBe(true);
+    expect(verifySignature('PS256', key.publicKey, 'header.payload', signature.subarray(1))).toBe(
+      false,
+    );
+  });
+});

@@ -87,10 +87,21 @@ export function verifySignature(
 ): boolean {
   const procedure = PROCEDURES.get(algorithm);
   if (procedure === undefined || !fitsAlgorithm(key, algorithm)) return false;
+  if (procedure.keyType === 'rsa' && signature.length !== modulusBytes(key)) return false;
   return verify(
     procedure.digest,
     Buffer.from(signingInput, 'latin1'),
     { key, ...procedure.options },
     signature,
   );
+}
+
+/**
+ * The length of every signature by an RSA key. OpenSSL takes one of PSS without its leading zero, too: a second
+ * spelling of the same token.
+ *
+ * @see [RFC 8017 section 8.1.2](https://www.rfc-editor.org/rfc/rfc8017#section-8.1.2) step 1
+ */
+function modulusBytes(key: KeyObject): number {
+  return Math.ceil((key.asymmetricKeyDetails?.modulusLength ?? 0) / 8);
 }
