@@ -10,6 +10,7 @@
 import childProcess from 'node:child_process';
 import { syncBuiltinESMExports } from 'node:module';
 import { Server } from 'node:net';
+import { isChosen } from '@sallyport/testing/wire/ports';
 
 const MARK = Symbol.for('sallyport.suite.refuse-processes');
 const ADVICE = 'a unit test does not; name the file *.process.test.ts';
@@ -28,13 +29,16 @@ function refuse(): never {
   throw new Error(`this starts a process: ${ADVICE}`);
 }
 
-/** A port that the system gave before may be listened on again: a server that comes back has its old address. */
+/**
+ * A port that the system gave before may be listened on again: a server that comes back has its old address. So may
+ * one that `freePort` chose.
+ */
 function refuseFixedPorts(): void {
   const given = new Set<number>();
   const listen = Reflect.get(Server.prototype, 'listen');
   Server.prototype.listen = function (this: Server, ...args: unknown[]) {
     const port = portOf(args[0]);
-    if (port !== undefined && port !== 0 && !given.has(port))
+    if (port !== undefined && port !== 0 && !given.has(port) && !isChosen(port))
       throw new Error(`this listens on port ${port}: ${ADVICE}`);
     if (port === 0)
       this.prependOnceListener('listening', () => {

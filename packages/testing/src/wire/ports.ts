@@ -4,15 +4,32 @@
  * @module
  */
 
-import { type AddressInfo, createServer } from 'node:net';
+import { randomInt } from 'node:crypto';
+import { createServer } from 'node:net';
 
-/** A port of the loopback on which nothing listens at the moment. */
+/**
+ * Below the ports that a system gives to connections and to `listen(0)` (from 32,768 on Linux, 49,152 elsewhere), so
+ * that no other process is given the port between this answer and its use.
+ */
+const LOWEST = 10_000;
+const HIGHEST = 32_767;
+
+/** On the global object: a test file and the set-up file of its project may hold two copies of this module. */
+const CHOSEN = Symbol.for('sallyport.testing.chosen-ports');
+
+/** A port of the loopback on which nothing listens at the moment, another one at each call. */
 export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise<void>((resolve) => server.close(() => resolve()));
-  return port;
+  for (;;) {
+    const port = randomInt(LOWEST, HIGHEST + 1);
+    if (chosenPorts().has(port)) continue;
+    chosenPorts().add(port);
+    if (!(await isTaken(port))) return port;
+  }
+}
+
+/** Whether {@link freePort} answered with this port in this process. */
+export function isChosen(port: number): boolean {
+  return chosenPorts().has(port);
 }
 
 /** Whether a port cannot be listened on: a process does, or this user may not. */
@@ -22,4 +39,10 @@ export function isTaken(port: number): Promise<boolean> {
     server.once('error', () => resolve(true));
     server.listen(port, '127.0.0.1', () => server.close(() => resolve(false)));
   });
+}
+
+function chosenPorts(): Set<number> {
+  const kept: { [CHOSEN]?: Set<number> } = globalThis as object;
+  kept[CHOSEN] ??= new Set();
+  return kept[CHOSEN];
 }
