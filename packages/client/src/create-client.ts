@@ -7,16 +7,15 @@
 import { accept, type Result, refuse, SallyportError } from '@sallyport/protocol';
 import { createAuthenticatedFetch } from './attach/authenticated-fetch.ts';
 import type { Grant, GrantOptions, TokenRefusal } from './grant.ts';
-import { clientSecretBasic, publicClient } from './grants/client-authentication.ts';
+import {
+  type ClientAuthentication,
+  clientSecretBasic,
+  publicClient,
+} from './grants/client-authentication.ts';
+import { createLazyGrant } from './grants/lazy-grant.ts';
 import type { InteractivePorts, SecretPorts } from './grants/ports.ts';
 import { type Revocation, revokeTokens } from './grants/revocation.ts';
-import {
-  describeSubject,
-  GRANT_KINDS,
-  isForPeople,
-  needsMetadata,
-  selectGrant,
-} from './grants/select-grant.ts';
+import { describeSubject, isForPeople, needsMetadata, selectGrant } from './grants/select-grant.ts';
 import { createMetadataClient } from './metadata/create-metadata-client.ts';
 import type { PlatformMetadata } from './platform-metadata.ts';
 import { readClientSecret } from './settings/client-secret.ts';
@@ -35,7 +34,7 @@ export interface ClientPorts
       'openStore' | 'lock' | 'keep' | 'mayInteract' | 'lockWaitMs' | 'onOutage'
     > {
   /**
-   * What was learned of the platform in an earlier run. It finds kept tokens and names the header, so
+   * What was read from the platform in an earlier run. It finds kept tokens and names the header, so
    * that a good token costs no request; a grant asks the platform anew.
    */
   readonly metadataCache?: {
@@ -79,7 +78,7 @@ export interface Client {
  * @param ports - Its `fetch` MUST honour `caCertFilePath` and `insecureSkipVerify` of the settings.
  */
 export function createClient(settings: ClientSettings, ports: ClientPorts): Client {
-  const { endpoint, authType, isEnabled, dangerouslyAllowPlainHttpTo } = settings;
+  const { endpoint, isEnabled, dangerouslyAllowPlainHttpTo } = settings;
   const origin = endpoint?.origin ?? '';
   const asked =
     endpoint === undefined
@@ -91,7 +90,7 @@ export function createClient(settings: ClientSettings, ports: ClientPorts): Clie
           dangerouslyAllowPlainHttpTo,
         });
   const composed = once(compose);
-  const learned = once(recallOrRead);
+  const knownMetadata = once(recallOrRead);
   const grant = once(async () =>
     selectGrant(settings, needsMetadata(settings) ? await readMetadata() : undefined, ports),
   );
@@ -103,7 +102,7 @@ export function createClient(settings: ClientSettings, ports: ClientPorts): Clie
   };
   const authorizationHeader = async (): Promise<string> =>
     settings.authorizationHeader === ''
-      ? (await learned()).authorizationHeader
+      ? (await knownMetadata()).authorizationHeader
       : settings.authorizationHeader;
   return {
     tokenSource,
@@ -137,17 +136,8 @@ export function createClient(settings: ClientSettings, ports: ClientPorts): Clie
   }
 
   async function compose(): Promise<{ readonly key: TokenKey; readonly source: TokenSource }> {
-    const metadata = needsMetadata(settings) ? await learned() : undefined;
-    const { clientId, scopes, audience, tokenEndpoint } = describeSubject(settings, metadata);
-    const key: TokenKey = {
-      // Without metadata the token endpoint stands for the issuer.
-      issuer: metadata?.issuer ?? tokenEndpoint,
-      tokenEndpoint,
-      endpoint: origin,
-      clientId,
-      scopes,
-      audience,
-    };
+    const metadata = needsMetadata(settings) ? await knownMetadata() : undefined;
+    const key = toTokenKey(settings, metadata, origin);
     const { openStore, lock, keep, mayInteract, lockWaitMs, onOutage, now } = ports;
     const source = createTokenSource({
       key,
@@ -181,13 +171,8 @@ export function createClient(settings: ClientSettings, ports: ClientPorts): Clie
     options?: GrantOptions,
   ): Promise<Result<Revocation, TokenRefusal>> {
     const metadata = await readMetadata();
-    const { clientSecret } = settings;
-    let authentication = publicClient(metadata.clientId);
-    if (clientSecret !== undefined && !isForPeople(authType)) {
-      const secret = readClientSecret(clientSecret, ports.onWarning);
-      if (!secret.ok) return secret;
-      authentication = clientSecretBasic(settings.clientId, secret.value);
-    }
+    const authentication = authenticate(settings, metadata, ports);
+    if (!authentication.ok) return authentication;
     const { issuer, revocationEndpoint } = metadata;
     // Another issuer must not get this one's tokens.
     if (!(await isSameIssuer())) return accept('not_offered');
@@ -196,40 +181,34 @@ export function createClient(settings: ClientSettings, ports: ClientPorts): Clie
       issuer,
       tokenEndpoint,
       revocationEndpoint,
-      authentication,
+      authentication: authentication.value,
       dangerouslyAllowPlainHttpTo,
     };
     return await revokeTokens(request, tokens, ports.fetch, options);
   }
 }
 
-/**
- * The grant, made when it is first used: kept tokens need none. Where the platform has come to name
- * another issuer, nothing is sent to that one and nothing of it is kept under the name of the former.
- */
-function createLazyGrant(
-  { authType }: ClientSettings,
-  grant: () => Promise<Grant>,
-  isSameIssuer: () => Promise<boolean>,
-): Grant {
-  const isInteractive = isForPeople(authType);
-  const kind = GRANT_KINDS[authType];
-  const lazy: Grant = {
-    kind,
-    isInteractive,
-    obtain: async (options) =>
-      (await isSameIssuer()) ? await (await grant()).obtain(options) : refuse(issuerChanged()),
-  };
-  if (!isInteractive) return lazy;
-  return {
-    ...lazy,
-    refresh: async (refreshToken, options) => {
-      if (!(await isSameIssuer())) return refuse(issuerChanged());
-      const renewed = await (await grant()).refresh?.(refreshToken, options);
-      if (renewed === undefined) throw new TypeError(`a grant of kind ${kind} refreshes`);
-      return renewed;
-    },
-  };
+/** What the tokens are kept under. Without metadata the token endpoint stands for the issuer. */
+function toTokenKey(
+  settings: ClientSettings,
+  metadata: PlatformMetadata | undefined,
+  endpoint: string,
+): TokenKey {
+  const { clientId, scopes, audience, tokenEndpoint } = describeSubject(settings, metadata);
+  const issuer = metadata?.issuer ?? tokenEndpoint;
+  return { issuer, tokenEndpoint, endpoint, clientId, scopes, audience };
+}
+
+/** How the client proves itself where it gives tokens back; a person's client is public. */
+function authenticate(
+  { authType, clientId, clientSecret }: ClientSettings,
+  metadata: PlatformMetadata,
+  { onWarning }: SecretPorts,
+): Result<ClientAuthentication, TokenRefusal> {
+  if (clientSecret === undefined || isForPeople(authType))
+    return accept(publicClient(metadata.clientId));
+  const secret = readClientSecret(clientSecret, onWarning);
+  return secret.ok ? accept(clientSecretBasic(clientId, secret.value)) : secret;
 }
 
 /** Calls once and shares the outcome; after a failure the next call tries again. */
@@ -241,14 +220,6 @@ function once<T>(call: () => Promise<T>): () => Promise<T> {
       throw error;
     });
     return outcome;
-  };
-}
-
-function issuerChanged(): TokenRefusal {
-  return {
-    error: 'login_required',
-    description: 'The platform names another identity provider than the one that was signed in at.',
-    hint: 'If that is meant to be so, sign in again.',
   };
 }
 

@@ -11,10 +11,11 @@ import { tokenKeyId } from '../store/token-key-id.ts';
 import type { TokenSet } from '../token-set.ts';
 import type { GetTokenOptions, TokenSource } from '../token-source.ts';
 import type { TokenKey, TokenStore } from '../token-store.ts';
-import { isFresh, isLiving } from './freshness.ts';
+import { isLiving } from './freshness.ts';
+import { JoinedFlights } from './joined-flights.ts';
 import { KeptTokens } from './kept-tokens.ts';
 import { type NotRenewed, type Renewed, renewTokens } from './renew-tokens.ts';
-import { SharedFlight } from './shared-flight.ts';
+import { createTokenNeedCheck, type TokenNeed } from './token-need.ts';
 
 /** What {@link createTokenSource} needs. */
 export interface TokenSourceOptions {
@@ -55,13 +56,6 @@ const REPLACE_COOL_DOWN_MS = 30_000;
 /** The lease where no other process can interfere. */
 const OWN_LEASE: LockLease = { isHeld: () => true, release: () => undefined };
 
-/** What one caller needs of the tokens. Two that need the same share an outcome. */
-interface Need {
-  readonly minTtlMs: number | undefined;
-  /** The access token that a server has refused. */
-  readonly refused: string | undefined;
-}
-
 type Outcome = Result<TokenSet, TokenRefusal>;
 
 /**
@@ -88,7 +82,8 @@ export function createTokenSource(options: TokenSourceOptions): TokenSource {
   const waitsForPerson = grant.isInteractive && mayInteract;
   const waitMs = options.lockWaitMs ?? (waitsForPerson ? LOCK_WAIT_FOR_PERSON_MS : LOCK_WAIT_MS);
   const kept = new KeptTokens({ key, openStore, onOutage });
-  let flight: { readonly need: Need; readonly shared: SharedFlight<Outcome> } | undefined;
+  const isEnough = createTokenNeedCheck({ grant, now, windowMs });
+  const flights = new JoinedFlights({ fly, isEnough });
   let failedAt: number | undefined;
   let replacement: { readonly accessToken: string; readonly at: number } | undefined;
 
@@ -101,7 +96,7 @@ export function createTokenSource(options: TokenSourceOptions): TokenSource {
         const waits = minTtlMs === undefined && isRecent(failedAt, RETRY_AFTER_MS);
         if (waits && isLiving(current, now())) return accept(current);
       }
-      return acquire(need, signal);
+      return flights.acquire(need, signal);
     },
     async replace(refused, { signal } = {}) {
       const need = { minTtlMs: undefined, refused: refused.accessToken };
@@ -112,37 +107,11 @@ export function createTokenSource(options: TokenSourceOptions): TokenSource {
         isRecent(replacement.at, REPLACE_COOL_DOWN_MS)
       )
         return refuse(TOKEN_REFUSED);
-      return acquire(need, signal);
+      return flights.acquire(need, signal);
     },
   };
 
-  /** Joins what is under way, and takes its outcome when it was meant for the same need. */
-  async function acquire(need: Need, signal: AbortSignal | undefined): Promise<Outcome> {
-    for (;;) {
-      signal?.throwIfAborted();
-      const joined = flight ?? start(need);
-      const isOurs = joined.need.minTtlMs === need.minTtlMs && joined.need.refused === need.refused;
-      try {
-        const outcome = await joined.shared.join(signal);
-        if (isOurs || (outcome.ok && isEnough(outcome.value, need))) return outcome;
-      } catch (failure) {
-        signal?.throwIfAborted();
-        if (isOurs && !joined.shared.isCalledOff) throw failure;
-      }
-    }
-  }
-
-  function start(need: Need): NonNullable<typeof flight> {
-    const shared = new SharedFlight((signal) =>
-      fly(need, signal).finally(() => {
-        flight = undefined;
-      }),
-    );
-    flight = { need, shared };
-    return flight;
-  }
-
-  async function fly(need: Need, signal: AbortSignal): Promise<Outcome> {
+  async function fly(need: TokenNeed, signal: AbortSignal): Promise<Outcome> {
     let atHand = kept.current;
     try {
       atHand = (await kept.read()) ?? atHand;
@@ -167,7 +136,7 @@ export function createTokenSource(options: TokenSourceOptions): TokenSource {
   }
 
   async function renewUnderLock(
-    need: Need,
+    need: TokenNeed,
     lease: LockLease,
     signal: AbortSignal,
   ): Promise<Result<Renewed, NotRenewed>> {
@@ -178,7 +147,7 @@ export function createTokenSource(options: TokenSourceOptions): TokenSource {
     return renewTokens(basis, { grant, kept, lease, isWanted, mayInteract, signal });
   }
 
-  function concluded({ tokens, isExchanged }: Renewed, need: Need): Outcome {
+  function concluded({ tokens, isExchanged }: Renewed, need: TokenNeed): Outcome {
     if (isExchanged && need.refused !== undefined) {
       replacement = { accessToken: tokens.accessToken, at: now() };
       // Some authorization servers answer with the same token until it ends.
@@ -197,7 +166,7 @@ export function createTokenSource(options: TokenSourceOptions): TokenSource {
   function rideOut(
     failure: unknown,
     tokens: TokenSet | undefined,
-    need: Need,
+    need: TokenNeed,
   ): Outcome | undefined {
     if (tokens === undefined || tokens.accessToken === need.refused) return undefined;
     if (!isLiving(tokens, now())) return undefined;
@@ -205,14 +174,6 @@ export function createTokenSource(options: TokenSourceOptions): TokenSource {
     failedAt = now();
     onOutage(failure);
     return accept(tokens);
-  }
-
-  function isEnough(tokens: TokenSet, need: Need): boolean {
-    if (tokens.accessToken === need.refused) return false;
-    if (isFresh(tokens, now(), { windowMs, minTtlMs: need.minTtlMs })) return true;
-    const needsPerson =
-      grant.isInteractive && (grant.refresh === undefined || tokens.refreshToken === undefined);
-    return needsPerson && need.minTtlMs === undefined && isLiving(tokens, now());
   }
 
   /** Also false when the clock was set back to before it. */

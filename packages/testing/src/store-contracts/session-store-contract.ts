@@ -47,6 +47,18 @@ export type StoresWork = (
   elapse: (ms: number) => Promise<void>,
 ) => Promise<void>;
 
+/** The generation after a session's, with other parts. */
+export function renew(session: StoredSession, changes: Partial<StoredSession> = {}): StoredSession {
+  const { id, principalKey, sidKey, signInAt } = session;
+  return createStoredSession(id, {
+    principalKey,
+    sidKey,
+    signInAt,
+    generation: session.generation + 1,
+    ...changes,
+  });
+}
+
 /** Gives each test a deployment of its own, opened twice, and closes both in the end. */
 export function createWithStores(
   create: (clock: Clock) => StoreUnderTest,

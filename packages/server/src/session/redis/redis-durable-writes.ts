@@ -39,6 +39,9 @@ export interface DurableWritesOptions {
   readonly deadlineMs: number;
 }
 
+/** Runs a write through one of two queues; fails as the store does. */
+export type RunDurably = (durable: DurableWrites, write: DurableWrite) => Promise<RedisReply>;
+
 interface Waiting {
   readonly write: DurableWrite;
   readonly settle: (reply: RedisReply) => void;

@@ -310,6 +310,13 @@ evenWhenFull()
 if lastEntry() == '0-0' then redis.call('XADD', KEYS[1], '*', 'ids', '', 'after', '0-0') end
 return {lastEntry(), 0}`);
 
+/** Runs a script on the connection of the moment; fails as the store does. */
+export type RunScript = (
+  script: RedisScript,
+  keys: RedisCommand,
+  args: RedisCommand,
+) => Promise<RedisReply>;
+
 /**
  * Runs a script by its digest, and by its text on a server that has not seen it yet.
  *

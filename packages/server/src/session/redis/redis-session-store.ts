@@ -10,42 +10,36 @@
 
 import { SallyportError } from '@sallyport/protocol';
 import type { Log } from '../../log/log.ts';
-import type { EndReason, SessionStore, StoredSession } from '../session-store.ts';
+import type { SessionStore, StoredSession } from '../session-store.ts';
 import { ReconnectingRedis } from './reconnecting-redis.ts';
 import type { RedisAccess, RedisCommand } from './redis-connection.ts';
-import { type DurableWrite, DurableWrites } from './redis-durable-writes.ts';
+import { DurableWrites, type RunDurably } from './redis-durable-writes.ts';
 import { storeUnavailable, toStoreFailure } from './redis-failure.ts';
 import {
   createRedisLayout,
-  parseIds,
   parseReasonDigit,
   type RedisLayout,
   toIdBytes,
-  toOwnerBytes,
   toReasonDigit,
 } from './redis-layout.ts';
-import { decodeRecord, encodeRecord } from './redis-record.ts';
+import { encodeRecord } from './redis-record.ts';
+import { createRenewalWrites } from './redis-renewal-writes.ts';
 import { type RedisReply, toList } from './redis-reply.ts';
 import { RevocationLog } from './redis-revocation-log.ts';
 import {
   CREATE,
-  LEASE,
-  LIST,
-  LIST_BY_OWNER,
-  NOTE_RENEWAL_SENT,
-  RELEASE,
   REPLACE,
-  REVOKE,
-  REVOKE_ALL,
-  type RedisScript,
+  type RunScript,
   runScript,
   SWEEP,
   TAKE_TURN,
   TOUCH,
   TURNS,
-  WITHDRAW_RENEWAL_SENT,
 } from './redis-scripts.ts';
 import { RedisServer } from './redis-server.ts';
+import { createSessionEnds } from './redis-session-ends.ts';
+import { createSessionListing } from './redis-session-listing.ts';
+import { toIds, toSession } from './redis-session-reply.ts';
 import { createServerFinder, type RedisTopology } from './redis-topology.ts';
 
 /** Dependencies and settings of {@link openRedisSessionStore}. */
@@ -76,10 +70,6 @@ export interface RedisSessionStoreOptions {
 const KEPT_PAST_END_MS = 3_600_000;
 /** The same for claims. */
 const CLAIM_KEPT_MS = 60_000;
-/** Sessions that one script ends: the server does nothing else meanwhile. */
-const REVOKED_AT_A_TIME = 1_000;
-
-const FIRST_PAGE = '0';
 
 /**
  * Opens the store.
@@ -147,13 +137,6 @@ interface StoreParts {
   readonly onExpired: (id: number) => void;
   close(): void;
 }
-
-type RunScript = (
-  script: RedisScript,
-  keys: RedisCommand,
-  args: RedisCommand,
-) => Promise<RedisReply>;
-type RunDurably = (durable: DurableWrites, write: DurableWrite) => Promise<RedisReply>;
 
 function createStore(parts: StoreParts): SessionStore {
   const { layout, now, commands, keeping, revocationLog, onExpired } = parts;
@@ -237,9 +220,9 @@ function createStore(parts: StoreParts): SessionStore {
       return reply === 1;
     },
 
-    ...createRenewalWrites(parts.layout, { run, runDurably, keeping }),
-    ...createEnds(parts, runDurably),
-    ...createListing(parts.layout, run),
+    ...createRenewalWrites(layout, { run, runDurably, keeping }),
+    ...createSessionEnds(parts, runDurably),
+    ...createSessionListing(layout, run),
 
     async endReason(id) {
       return parseReasonDigit(String((await send('GET', layout.reason(id))) ?? ''));
@@ -273,137 +256,4 @@ function createStore(parts: StoreParts): SessionStore {
       parts.close();
     },
   };
-}
-
-/** What the IdP is asked again by: notes of what was sent, and leases by the clock of the server. */
-function createRenewalWrites(
-  layout: RedisLayout,
-  {
-    run,
-    runDurably,
-    keeping,
-  }: {
-    readonly run: RunScript;
-    readonly runDurably: RunDurably;
-    readonly keeping: DurableWrites;
-  },
-): Pick<SessionStore, 'noteRenewalSent' | 'withdrawRenewalSent' | 'lease' | 'release'> {
-  const { prefix } = layout;
-  return {
-    async noteRenewalSent(id, generation, holder, forMs) {
-      const reply = await runDurably(keeping, {
-        script: NOTE_RENEWAL_SENT,
-        keys: [layout.record(id), layout.lease(id)],
-        args: [prefix, toIdBytes(id), generation, holder, Math.ceil(forMs)],
-      });
-      return reply === 1;
-    },
-
-    async withdrawRenewalSent(id, generation, holder) {
-      await run(
-        WITHDRAW_RENEWAL_SENT,
-        [layout.record(id), layout.lease(id)],
-        [prefix, toIdBytes(id), generation, holder],
-      );
-    },
-
-    async lease(id, holder, forMs) {
-      return (await run(LEASE, [layout.lease(id)], [holder, Math.ceil(forMs)])) === 1;
-    },
-
-    async release(id, holder) {
-      await run(RELEASE, [layout.lease(id)], [holder]);
-    },
-  };
-}
-
-/** How sessions end. */
-function createEnds(
-  { layout, ending, revocationLog }: StoreParts,
-  runDurably: RunDurably,
-): Pick<SessionStore, 'revoke' | 'revokeGeneration' | 'revokeAll'> {
-  const { prefix } = layout;
-  return {
-    async revoke(id, reason = 'signed_out') {
-      await revoke(id, reason, undefined);
-    },
-
-    revokeGeneration: (id, generation, reason) => revoke(id, reason, generation),
-
-    async revokeAll(owner, { sessionsUpTo, signInsUpTo }, reason) {
-      const ended: number[] = [];
-      for (;;) {
-        const reply = await runDurably(ending, {
-          script: REVOKE_ALL,
-          keys: [layout.mark(owner)],
-          args: [
-            prefix,
-            toOwnerBytes(owner),
-            sessionsUpTo,
-            signInsUpTo,
-            toReasonDigit(reason),
-            REVOKED_AT_A_TIME,
-          ],
-        });
-        const some = toList(reply).flatMap(toIds);
-        revocationLog.noteEnded(some);
-        ended.push(...some);
-        if (some.length < REVOKED_AT_A_TIME) return ended;
-      }
-    },
-  };
-
-  async function revoke(
-    id: number,
-    reason: EndReason,
-    generation: number | undefined,
-  ): Promise<boolean> {
-    const reply = await runDurably(ending, {
-      script: REVOKE,
-      keys: [layout.record(id)],
-      args: [prefix, toIdBytes(id), toReasonDigit(reason), generation ?? ''],
-    });
-    if (reply === 1) revocationLog.noteEnded([id]);
-    return reply === 1;
-  }
-}
-
-/** Stored sessions, for the operator's commands and the account page. */
-function createListing(
-  { prefix, ends }: RedisLayout,
-  run: RunScript,
-): Pick<SessionStore, 'listByPrincipal' | 'list'> {
-  return {
-    async listByPrincipal(key, limit) {
-      const owner = toOwnerBytes({ kind: 'principal', key });
-      return toSessions(toList(await run(LIST_BY_OWNER, [ends], [prefix, owner, limit])));
-    },
-
-    async list(cursor, limit) {
-      const page = await run(LIST, [ends], [prefix, cursor ?? FIRST_PAGE, limit]);
-      const [next, ...found] = toList(page);
-      const after = String(next);
-      return { sessions: toSessions(found), next: after === FIRST_PAGE ? undefined : after };
-    },
-  };
-}
-
-function toIds(reply: RedisReply): readonly number[] {
-  return Buffer.isBuffer(reply) ? parseIds(reply) : [];
-}
-
-/** Ids and records in turn. */
-function toSessions(found: readonly RedisReply[]): readonly StoredSession[] {
-  return found.flatMap((id, index) => {
-    const record = found[index + 1] ?? null;
-    return index % 2 === 0 && Buffer.isBuffer(record)
-      ? toIds(id).map((each) => toSession(each, record))
-      : [];
-  });
-}
-
-function toSession(id: number, bytes: Buffer): StoredSession {
-  const session = decodeRecord(id, bytes);
-  if (session === undefined) throw storeUnavailable('a record was written by another release');
-  return session;
 }
