@@ -33,6 +33,8 @@ export interface Limits {
 export interface Surroundings extends Limits {
   /** Decides what it takes for the present; see `startMovedClock`. */
   readonly clock?: { readonly environment: Readonly<Record<string, string>> } | undefined;
+  /** The command's file; the checkout's when absent. */
+  readonly file?: string;
 }
 
 const COMMAND = new URL('../../packages/cli/bin/sallyport.js', import.meta.url).pathname;
@@ -46,9 +48,9 @@ const READY_MS = 30_000;
 export async function start(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
-  { fileMaxKiB, clock }: Surroundings = {},
+  { fileMaxKiB, clock, file = COMMAND }: Surroundings = {},
 ): Promise<Running> {
-  const command = [process.execPath, COMMAND, ...args];
+  const command = [process.execPath, file, ...args];
   // The shell sets the limit and then becomes the command, so that the pid is the command's.
   const limited = ['bash', '-c', `ulimit -f ${fileMaxKiB} && exec "$0" "$@"`, ...command];
   const [program = '', ...rest] = fileMaxKiB === undefined ? command : limited;

@@ -5,12 +5,11 @@
  */
 
 import { readFileSync } from 'node:fs';
+import { locateInPackage } from './package-root.ts';
 
 /** Reads it; the empty string where there is none. */
 export function readVersion(): string {
-  const manifest: unknown = JSON.parse(
-    readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
-  );
+  const manifest: unknown = JSON.parse(readFileSync(locateInPackage('package.json'), 'utf8'));
   return typeof manifest === 'object' && manifest !== null && 'version' in manifest
     ? String(manifest.version)
     : '';

@@ -6,10 +6,11 @@
 
 import cluster from 'node:cluster';
 import { fileURLToPath } from 'node:url';
+import { locateInPackage } from '../process/package-root.ts';
 import type { FromWorker, SourcesToSend, ToWorker, WorkerPlace } from './primary-channel.ts';
 import type { StartWorker, WorkerExit, WorkerStop } from './worker-process.ts';
 
-const COMMAND = fileURLToPath(new URL('../../bin/sallyport.js', import.meta.url));
+const COMMAND = fileURLToPath(locateInPackage('bin/sallyport.js'));
 
 /**
  * Creates what starts workers.
