@@ -34,7 +34,11 @@ const config: ViteUserConfig = defineConfig({
           exclude: WITH_PROCESSES,
           testTimeout: 30_000,
           isolate: false,
-          setupFiles: ['tools/suite/refuse-processes.ts', 'tools/suite/detect-leaks.ts'],
+          setupFiles: [
+            'tools/suite/refuse-processes.ts',
+            'tools/suite/detect-leaks.ts',
+            'tools/suite/reuse-keys.ts',
+          ],
         },
       },
       {
@@ -47,7 +51,7 @@ const config: ViteUserConfig = defineConfig({
           testTimeout: 30_000,
           hookTimeout: 30_000,
           isolate: false,
-          setupFiles: ['tools/suite/detect-leaks.ts'],
+          setupFiles: ['tools/suite/detect-leaks.ts', 'tools/suite/reuse-keys.ts'],
         },
       },
       {

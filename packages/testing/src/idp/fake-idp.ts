@@ -13,7 +13,8 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose';
+import { exportJWK, importJWK, type JWK, SignJWT } from 'jose';
+import { nextRsaKeys } from './rsa-keys.ts';
 
 /** What a forger knows when it makes an id_token. */
 export interface Forgery {
@@ -302,8 +303,12 @@ async function keyPairOf(
 ): Promise<{ readonly privateKey: CryptoKey; readonly publicJwk: JWK }> {
   const use = { alg: 'RS256', use: 'sig' };
   if (given === undefined) {
-    const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true });
-    return { privateKey, publicJwk: { ...(await exportJWK(publicKey)), kid: 'k1', ...use } };
+    const { privateKey, publicKey } = nextRsaKeys();
+    const algorithm = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' };
+    return {
+      privateKey: privateKey.toCryptoKey(algorithm, true, ['sign']),
+      publicJwk: { ...(await exportJWK(publicKey)), kid: 'k1', ...use },
+    };
   }
   const privateKey = (await importJWK(given, 'RS256', { extractable: true })) as CryptoKey;
   const { kty = '', n = '', e = '', kid = '' } = given;

@@ -4,15 +4,10 @@
  * @module
  */
 
-import {
-  constants,
-  generateKeyPairSync,
-  type KeyObject,
-  type SigningOptions,
-  sign,
-} from 'node:crypto';
+import { constants, generateKeyPairSync, type SigningOptions, sign } from 'node:crypto';
 import type { IssuerSettings } from '../../../server/src/bearer/bearer-settings.ts';
 import { NOON } from '../time/clock.ts';
+import { type KeyPair, nextRsaKeys } from './rsa-keys.ts';
 
 /** The issuer of honest tokens. */
 export const ISSUER = 'https://idp.example';
@@ -25,25 +20,28 @@ export const NATIVE_CLIENT = 'native-app';
 type Claims = Readonly<Record<string, unknown>>;
 
 /** A key pair under the name it is published by. */
-export interface SigningKey {
+export interface SigningKey extends KeyPair {
   readonly kid: string;
   readonly alg: string;
-  readonly privateKey: KeyObject;
-  readonly publicKey: KeyObject;
   readonly jwk: Readonly<Record<string, unknown>>;
 }
 
 /** Makes a key pair for an algorithm. */
 export function createSigningKey(alg = 'RS256', kid = 'key-1'): SigningKey {
-  const { privateKey, publicKey } = generateKeys(alg);
+  return toSigningKey(alg, kid, generateKeys(alg));
+}
+
+/** Gives a key pair its name. */
+export function toSigningKey(
+  alg: string,
+  kid: string,
+  { privateKey, publicKey }: KeyPair,
+): SigningKey {
   const jwk = { ...publicKey.export({ format: 'jwk' }), kid, alg, use: 'sig' };
   return { kid, alg, privateKey, publicKey, jwk };
 }
 
-function generateKeys(alg: string): {
-  readonly privateKey: KeyObject;
-  readonly publicKey: KeyObject;
-} {
+function generateKeys(alg: string): KeyPair {
   switch (alg) {
     case 'ES256':
       return generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -55,7 +53,7 @@ function generateKeys(alg: string): {
     case 'Ed25519':
       return generateKeyPairSync('ed25519');
     default:
-      return generateKeyPairSync('rsa', { modulusLength: 2_048 });
+      return nextRsaKeys();
   }
 }
 

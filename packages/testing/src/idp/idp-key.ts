@@ -4,11 +4,16 @@
  * @module
  */
 
+import { generateKeyPairSync } from 'node:crypto';
 import type { JWK } from 'jose';
-import { createSigningKey, type SigningKey } from './forge.ts';
+import { type SigningKey, toSigningKey } from './forge.ts';
 
-/** The key whose public half the IdP publishes. */
-export const IDP_KEY: SigningKey = createSigningKey('RS256', 'idp-key');
+/** The key whose public half the IdP publishes; none of those that a test file is given. */
+export const IDP_KEY: SigningKey = toSigningKey(
+  'RS256',
+  'idp-key',
+  generateKeyPairSync('rsa', { modulusLength: 2_048 }),
+);
 
 /** Its private half, as {@link file://./fake-idp.ts} takes it. */
 export const IDP_JWK: JWK = { ...IDP_KEY.privateKey.export({ format: 'jwk' }), kid: IDP_KEY.kid };

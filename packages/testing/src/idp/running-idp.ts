@@ -5,13 +5,15 @@
  */
 
 import { createHash } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { calculateJwkThumbprint } from 'jose';
 import { createEmbeddedIdp, type EmbeddedIdp } from '../../../idp/src/embedded-idp.ts';
 import { type Answer, type Browser, createBrowser } from './browser.ts';
+import { nextRsaKeys } from './rsa-keys.ts';
 
 /** Client identifiers in tests. */
 export const CLIENT_IDS = { web: 'web-app', native: 'native-app', service: 'service+app' } as const;
@@ -77,6 +79,7 @@ export async function startIdp(
     return answerLogout();
   };
   try {
+    if (created !== undefined) await placeSigningKey(stateDirectory);
     const idp = await createEmbeddedIdp({
       issuer,
       publicUrl: PUBLIC_URL,
@@ -96,6 +99,15 @@ export async function startIdp(
     await stop();
     throw cause;
   }
+}
+
+/** Spares the IdP making one, as if it had been started before. */
+async function placeSigningKey(stateDirectory: string): Promise<void> {
+  const jwk = nextRsaKeys().privateKey.export({ format: 'jwk' });
+  const kid = await calculateJwkThumbprint(jwk);
+  await mkdir(stateDirectory, { mode: 0o700 });
+  const text = JSON.stringify({ ...jwk, alg: 'RS256', use: 'sig', kid });
+  await writeFile(join(stateDirectory, 'signing-key.json'), text, { mode: 0o600 });
 }
 
 /** Builds the authorization request of the web application; `undefined` removes a parameter. */
