@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { configure, linesOf, ready, told } from '../operation/under-load.ts';
 import { exchange } from '../wire/exchange.ts';
 import { callGrpc } from '../wire/grpc.ts';
 import { type Plane, type Service, startPlane, startService } from '../wire/platform.ts';
 import { readFields, readFrames } from '../wire/protobuf.ts';
+import { configure, linesOf, ready, told } from '../wire/reloads.ts';
 import { callConnect, callConnectByGet, callConnectPacked, callGrpcWeb } from '../wire/rpc.ts';
 
 const PACKAGES = ['flyteidl.service', 'flyteidl2.auth'] as const;

@@ -11,9 +11,10 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { exchange } from '../wire/exchange.ts';
 import { type MovedClock, startMovedClock } from '../wire/moved-clock.ts';
 import { type Service, startService, WEB_CLIENT_ID, WEB_CLIENT_SECRET } from '../wire/platform.ts';
+import { configure, linesOf, ready, told } from '../wire/reloads.ts';
 import { basicOf } from '../wire/sign-in.ts';
 import { type LogLine, logOf, PATIENCE } from '../wire/workers.ts';
-import { configure, linesOf, ready, signIn, told } from './under-load.ts';
+import { signIn } from './under-load.ts';
 
 const BOTH = 'access: {groups: [core, ops]}';
 const CORE = 'access: {groups: [core]}';

@@ -4,12 +4,9 @@
  * @module
  */
 
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { Browser } from '../wire/browser.ts';
-import { exchange } from '../wire/exchange.ts';
 import type { Service } from '../wire/platform.ts';
 import { SESSION_COOKIE } from '../wire/sign-in.ts';
 import {
@@ -18,17 +15,15 @@ import {
   type SteadyLoad,
   startSteadyLoad,
 } from '../wire/steady-load.ts';
-import { type LogLine, logOf, PATIENCE } from '../wire/workers.ts';
 
 /** Requests a second. */
 const RATE = 3_000;
 /** What a machine that does much else reaches all the same. */
 const RATE_FLOOR = 1_500;
-const CONNECTIONS = 32;
+/** Open at once, at most. */
+export const CONNECTIONS = 32;
 /** Before and after what is done; the load has to be there throughout. */
-const AROUND_MS = 500;
-/** For workers to be replaced on a machine whose processors are all taken. */
-const LONG_PATIENCE = { timeout: 45_000, interval: 20 };
+const AROUND_MS = 300;
 
 /** Signs somebody in; returns the `Cookie` header. */
 export async function signIn(
@@ -80,32 +75,4 @@ export function expectNoneFailed(what: string, report: LoadReport): void {
   expect(failed).toEqual({});
   expect(ok).toBe(asked);
   expect(ratePerSecond).toBeGreaterThan(RATE_FLOOR);
-}
-
-/** Replaces the configuration file of a service that was started with one. */
-export function configure({ state }: Service, lines: readonly string[]): void {
-  writeFileSync(join(state, 'sallyport.yaml'), `${lines.join('\n')}\n`);
-}
-
-/** Lines of one event so far. */
-export function linesOf({ running }: Service, event: string): readonly LogLine[] {
-  return logOf(running).filter((line) => line['event'] === event);
-}
-
-/** Resolves with the lines of an event once there are so many. */
-export async function told(
-  service: Service,
-  event: string,
-  count: number,
-): Promise<readonly LogLine[]> {
-  await expect
-    .poll(() => linesOf(service, event).length, LONG_PATIENCE)
-    .toBeGreaterThanOrEqual(count);
-  return linesOf(service, event);
-}
-
-/** Resolves once a service is ready: then a reload has to be as good. */
-export async function ready(service: Service): Promise<void> {
-  const status = async () => (await exchange(`${service.url}/readyz`)).status;
-  await expect.poll(status, PATIENCE).toBe(200);
 }

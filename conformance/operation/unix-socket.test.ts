@@ -11,7 +11,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { exchange } from '../wire/exchange.ts';
 import { type Service, startService } from '../wire/platform.ts';
-import { ready, signIn, told } from './under-load.ts';
+import { ready, told } from '../wire/reloads.ts';
+import { signIn } from './under-load.ts';
 
 const CLIENT = '203.0.113.9';
 
