@@ -25,13 +25,14 @@ export const CONNECTIONS = 32;
 /** Before and after what is done; the load has to be there throughout. */
 const AROUND_MS = 300;
 
-/** Signs somebody in; returns the `Cookie` header. */
+/** Signs a person in, of whom the IdP says what is given or what it says of all; returns the `Cookie` header. */
 export async function signIn(
   service: Service,
-  userInfo: Readonly<Record<string, unknown>> = {},
+  userInfo?: Readonly<Record<string, unknown>>,
 ): Promise<string> {
   const browser = new Browser();
-  const { status, body } = await service.signIn(browser, '/', { userInfo });
+  const lie = userInfo === undefined ? {} : { userInfo };
+  const { status, body } = await service.signIn(browser, '/', lie);
   expect(status, /Reason <code>(\w+)/.exec(body)?.[1]).toBe(302);
   return `${SESSION_COOKIE}=${browser.cookie('localhost', SESSION_COOKIE)}`;
 }
