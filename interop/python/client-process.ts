@@ -4,8 +4,20 @@
  * @module
  */
 
-import type { ChildProcess } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
+
+/** A process, however it was started. */
+export interface ClientProcess {
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  /** The file its stderr goes to. */
+  readonly errors: string;
+  /** Its exit code, once it and all that it started have closed its stdout. */
+  readonly ended: Promise<number>;
+  kill(): void;
+}
 
 /** What a call of a client gave: a person, or an error. */
 export interface CallAnswer {
@@ -37,7 +49,7 @@ export const RUN_MS = 60_000;
  * @param secretsNow - What it must not print, asked for when it ends.
  */
 export function superviseClient(
-  child: ChildProcess,
+  child: ClientProcess,
   secretsNow: () => readonly string[],
 ): RunningClient {
   let output = '';
@@ -46,25 +58,22 @@ export function superviseClient(
   const wake = (): void => {
     for (const go of waiting.splice(0)) go();
   };
-  const timer = setTimeout(() => child.kill('SIGKILL'), RUN_MS);
+  const timer = setTimeout(() => child.kill(), RUN_MS);
   let hasEnded = false;
-  const ended = new Promise<number | null>((resolve) => {
-    child.once('close', (code) => {
-      clearTimeout(timer);
-      hasEnded = true;
-      resolve(code);
-      wake();
-    });
+  const ended = child.ended.then((code) => {
+    clearTimeout(timer);
+    hasEnded = true;
+    if (existsSync(child.errors)) output += readFileSync(child.errors, 'utf8');
+    wake();
+    return code;
   });
-  for (const stream of [child.stdout, child.stderr])
-    stream?.on('data', (chunk: Buffer) => {
-      output += chunk.toString();
-    });
-  if (child.stdout !== null)
-    createInterface({ input: child.stdout }).on('line', (line) => {
-      if (line.startsWith('{')) answers.push(JSON.parse(line) as CallAnswer);
-      wake();
-    });
+  child.stdout.on('data', (chunk: Buffer) => {
+    output += chunk.toString();
+  });
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    if (line.startsWith('{')) answers.push(JSON.parse(line) as CallAnswer);
+    wake();
+  });
 
   async function until<T>(look: () => T | undefined): Promise<T> {
     for (;;) {
@@ -80,13 +89,13 @@ export function superviseClient(
     call() {
       const index = called;
       called += 1;
-      child.stdin?.write('\n');
+      child.stdin.write('\n');
       return until(() => answers[index]);
     },
     printedAddress: () => until(() => /https?:\/\/\S+\?user_code=\S+/.exec(output)?.[0]),
     async finish() {
       const secrets = secretsNow();
-      child.stdin?.end();
+      child.stdin.end();
       const code = await ended;
       if (code !== 0) throw new Error(`the client ended with ${code}\n${output}`);
       const shown = [...secrets, ...secretsNow()].filter((secret) => output.includes(secret));

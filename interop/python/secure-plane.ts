@@ -14,8 +14,8 @@ import { type Running, start, temporaryFolder } from '../../conformance/wire/pro
 /** A running plane whose public URL is https. */
 export interface SecurePlane {
   readonly url: string;
-  /** Host and port of {@link url}, as clients are configured with them. */
-  readonly host: string;
+  /** Host and port of {@link url}, as clients are configured with them; with the port of https too. */
+  readonly authority: string;
   readonly issuer: string;
   readonly caFile: string;
   readonly logFile: string;
@@ -51,7 +51,7 @@ export async function startSecurePlane(port = 0): Promise<SecurePlane> {
 
   return {
     url,
-    host: new URL(url).host,
+    authority: `${new URL(url).hostname}:${portOf(url)}`,
     issuer,
     caFile: join(folder.path, 'tls', 'ca.pem'),
     logFile,

@@ -8,6 +8,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '../../conformance/wire/process.ts';
+import { CLIENT_FOLDER, type ClientHost } from './client-host.ts';
 import { type CallAnswer, RUN_MS, type RunningClient, superviseClient } from './client-process.ts';
 import type { SecurePlane } from './secure-plane.ts';
 
@@ -34,12 +35,11 @@ export interface Workstation {
   remove(): void;
 }
 
-const CLIENT_FOLDER = new URL('client/', import.meta.url).pathname;
 const BROWSER = join(CLIENT_FOLDER, 'browser.py');
 type Keyring = Record<string, Record<string, string>>;
 
-/** Sets a machine up for `ada`. @param python - The interpreter that has the clients. */
-export function createWorkstation(python: string, plane: SecurePlane): Workstation {
+/** Sets a machine up for `ada`. */
+export function createWorkstation(host: ClientHost, plane: SecurePlane): Workstation {
   const folder = temporaryFolder();
   const [config, keyring, browserLog, password] = [
     'config.yaml',
@@ -59,8 +59,9 @@ export function createWorkstation(python: string, plane: SecurePlane): Workstati
     INTEROP_LOGIN: 'ada',
     INTEROP_PASSWORD_FILE: password,
     // In the background, as a real browser: the client serves the redirect only afterwards.
-    BROWSER: `${python} ${BROWSER} %s &`,
+    BROWSER: `${host.python} ${BROWSER} %s &`,
   };
+  let processes = 0;
 
   const secrets = (): readonly string[] => [
     plane.password('ada'),
@@ -82,12 +83,13 @@ export function createWorkstation(python: string, plane: SecurePlane): Workstati
     client: ClientName,
     environment: Readonly<Record<string, string>> = {},
   ): RunningClient {
-    const script = join(CLIENT_FOLDER, `${client}_calls.py`);
-    const args = existsSync(config) ? [script, config] : [script];
-    const child = spawn(python, args, {
-      cwd: folder.path,
-      env: { ...ownEnvironment, ...environment },
-      stdio: 'pipe',
+    processes += 1;
+    const child = host.start({
+      script: join(CLIENT_FOLDER, `${client}_calls.py`),
+      arguments: existsSync(config) ? [config] : [],
+      folder: folder.path,
+      environment: { ...ownEnvironment, ...environment },
+      errors: join(folder.path, `stderr-${processes}`),
     });
     return superviseClient(child, secrets);
   }
@@ -95,7 +97,7 @@ export function createWorkstation(python: string, plane: SecurePlane): Workstati
   return {
     configure(admin) {
       const fields = {
-        endpoint: `dns:///${plane.host}`,
+        endpoint: `dns:///${plane.authority}`,
         insecure: false,
         caCertFilePath: plane.caFile,
         ...admin,
@@ -117,7 +119,10 @@ export function createWorkstation(python: string, plane: SecurePlane): Workstati
       return answers;
     },
     async browse(address) {
-      const child = spawn(python, [BROWSER, address], { env: ownEnvironment, stdio: 'ignore' });
+      const child = spawn(host.python, [BROWSER, address], {
+        env: ownEnvironment,
+        stdio: 'ignore',
+      });
       const timer = setTimeout(() => child.kill('SIGKILL'), RUN_MS);
       await new Promise((resolve) => child.once('close', resolve));
       clearTimeout(timer);
