@@ -6,6 +6,10 @@
 
 import type { AdminServer } from './admin-server.ts';
 import { createApplicationHandler } from './application-handler.ts';
+import { gatewayDoor } from './doors/gateway.ts';
+import { HTTP_DOORS } from './doors/http-doors.ts';
+import { statusDoor } from './doors/session-status.ts';
+import { serviceDoor } from './front-part.ts';
 import { Readiness } from './health/readiness.ts';
 import { createClientAddress } from './listener/client-address.ts';
 import type { Log } from './log/log.ts';
@@ -32,7 +36,7 @@ export function createDisabledServer({
   schedule,
   log,
   readiness = new Readiness(),
-}: DisabledServerOptions): Pick<AdminServer, 'handlers' | 'stopping'> {
+}: DisabledServerOptions): Pick<AdminServer, 'handlers' | 'stopping' | 'doorNames'> {
   const { waitingFor, stopping } = readiness;
   const router = createRouter({
     signIn: undefined,
@@ -44,5 +48,9 @@ export function createDisabledServer({
   return {
     handlers: { http: createApplicationHandler({ auth: undefined, metadata, router }) },
     stopping: () => readiness.stop(),
+    // Their counts stay 0: a dashboard and an alert find the same series as with authentication.
+    doorNames: new Set(
+      [...HTTP_DOORS, statusDoor, serviceDoor, gatewayDoor].map(({ name }) => name),
+    ),
   };
 }

@@ -6,7 +6,7 @@
 
 import type { AdminServerOptions } from './admin-server-options.ts';
 import { createApplicationHandler } from './application-handler.ts';
-import { type Ask, type DoorHandler, openDoors } from './doors/door.ts';
+import { type Ask, type DoorHandler, type NamedDoor, openDoors } from './doors/door.ts';
 import { HTTP_DOORS } from './doors/http-doors.ts';
 import { addressOf, type ClientAddress } from './listener/client-address.ts';
 import type { HttpHandler } from './listener/connections.ts';
@@ -27,6 +27,9 @@ export interface FrontParts {
   readonly router: HttpHandler;
 }
 
+/** The protected routes of the admin service itself. */
+export const serviceDoor: NamedDoor = { name: 'service' };
+
 /** Creates the handlers. */
 export function createFrontPart(
   options: AdminServerOptions,
@@ -40,7 +43,7 @@ export function createFrontPart(
     now: options.now,
   });
   const application = createApplicationHandler({
-    auth: { check: ask({ name: 'service' }), publicOrigin, matchRoute: options.matchRoute },
+    auth: { check: ask(serviceDoor), publicOrigin, matchRoute: options.matchRoute },
     metadata,
     router,
   });

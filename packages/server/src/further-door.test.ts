@@ -10,6 +10,9 @@ import { HTTP_DOORS } from './doors/http-doors.ts';
 import { createIssuers } from './issuer/issuers.ts';
 import { createMetadataSource } from './issuer/metadata/authorization-server-metadata.ts';
 import { openListeners } from './listener/open-listeners.ts';
+import type { LogFields } from './log/log.ts';
+import { createVerdictLog } from './observe/log/sampled-verdicts.ts';
+import { combineObservers } from './observe/verdict-observer.ts';
 import type { Verdict } from './verdict/verdict.ts';
 
 // What a newcomer writes, `doors/plain.ts`: a door that answers 200 or 401 as plain text.
@@ -25,6 +28,26 @@ const plainDoor: HttpDoor = {
         headers: { 'content-type': 'text/plain' },
         body: outcome === 'admitted' ? 'yes\n' : 'no\n',
       }));
+      return true;
+    },
+};
+
+/** The same behind an ingress that asks about another request. */
+const subrequestDoor: HttpDoor = {
+  name: 'subrequest',
+  handler:
+    ({ check }) =>
+    (req, res) => {
+      if (req.url !== '/subrequest') return false;
+      const { 'x-forwarded-method': method, 'x-forwarded-uri': target } = req.headers;
+      const shape = ({ outcome }: Verdict) => ({
+        status: outcome === 'admitted' ? 200 : 401,
+        body: '',
+      });
+      answerByVerdict(check, req, res, shape, {
+        method: String(method),
+        target: typeof target === 'string' ? target : undefined,
+      });
       return true;
     },
 };
@@ -57,6 +80,13 @@ async function start(
   const issuers = createIssuers(shared);
   const metadata = createMetadataSource({ ...shared, issuers, folder: undefined });
   const seen: [string, Verdict['outcome']][] = [];
+  const logged: (LogFields | undefined)[] = [];
+  const verdicts = createVerdictLog({
+    log: (_level, _event, fields) => logged.push(fields),
+    sampleSuccesses: 1,
+    random: () => 0,
+    schedule: shared.schedule,
+  });
   const admin = createAdminServer({
     publicUrl: new URL(PUBLIC),
     redirectOrigins: [],
@@ -96,7 +126,10 @@ async function start(
     issuers,
     ...shared,
     audit: () => {},
-    onVerdict: (door, { outcome }) => seen.push([door, outcome]),
+    onVerdict: combineObservers(
+      (door, { outcome }) => seen.push([door, outcome]),
+      verdicts.observe,
+    ),
     doors,
     ...more,
   });
@@ -109,7 +142,7 @@ async function start(
     await admin.close();
   });
   const { cookie } = await signIn();
-  return { admin, seen, port: ports.http, cookie: `${COOKIE}=${cookie}` };
+  return { admin, seen, logged, port: ports.http, cookie: `${COOKIE}=${cookie}` };
 }
 
 async function ask(port: number, path: string, headers: Record<string, string> = {}) {
@@ -138,6 +171,29 @@ describe('A further door', () => {
     expect((await ask(port, '/me', { cookie })).status).toBe(200);
     expect((await ask(port, '/healthz')).status).toBe(200);
     expect(seen).toEqual([['me', 'admitted']]);
+  });
+
+  it.each([
+    ['/me', { 'x-original-method': 'PUT', 'x-original-uri': '/projects/one?a=b' }],
+    ['/subrequest', { 'x-forwarded-method': 'PUT', 'x-forwarded-uri': '/projects/one?a=b' }],
+  ])(
+    'asked by an ingress on %s logs method and path of the original request',
+    async (path, headers) => {
+      const { port, cookie, logged } = await start([...HTTP_DOORS, subrequestDoor]);
+      await ask(port, path, { cookie, ...headers });
+      await ask(port, path, { cookie: `${cookie}x`, ...headers });
+      expect(logged.map((line) => [line?.['method'], line?.['path']])).toEqual([
+        ['PUT', '/projects/one'],
+        ['PUT', '/projects/one'],
+      ]);
+    },
+  );
+
+  it('that knows the path itself logs that one, whatever headers of an ingress say', async () => {
+    const { port, logged } = await start(DOORS);
+    const forged = { 'x-original-method': 'PUT', 'x-original-uri': '/theirs' };
+    await ask(port, '/plain', forged);
+    expect(logged.map((line) => [line?.['method'], line?.['path']])).toEqual([['GET', '/plain']]);
   });
 
   it('that is not registered answers nothing', async () => {

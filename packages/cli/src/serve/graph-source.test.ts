@@ -15,15 +15,18 @@ const ENV = {
 };
 
 /** A source of graphs whose IdP never answers, in a folder of its own. */
-async function begin() {
+async function begin(useAuth = true) {
   const folder = createTemporaryFolder();
   const loaded = loadConfig({ env: ENV, flags: { stateDirectory: folder } }, 'serve');
   if (!loaded.ok) throw new TypeError('the configuration is good');
-  const { config } = loaded.value;
+  const { config: given } = loaded.value;
+  const security = { ...given.server.security, useAuth };
+  const config = { ...given, server: { ...given.server, security } };
   const state = { now: NOON, secretsClosed: 0, failure: undefined as Error | undefined };
   const stores: SessionStore[] = [];
   const readiness = new Readiness();
   const now = () => state.now;
+  const metrics = createMetrics({ version: '0', nodeVersion: '0', now, monotonicMs: now });
   const source = await openGraphSource(config, readiness, {
     now,
     schedule: () => () => {},
@@ -31,7 +34,7 @@ async function begin() {
     patientFetch: () => Promise.reject(new Error('away')),
     log: () => {},
     metrics: {
-      ...createMetrics({ version: '0', nodeVersion: '0', now, monotonicMs: now }),
+      ...metrics,
       timeStore(store) {
         stores.push(store);
         if (state.failure !== undefined) throw state.failure;
@@ -48,7 +51,12 @@ async function begin() {
         state.secretsClosed += 1;
       },
     });
-  return { state, stores, source, create, ringFile: config.session.keyRingFile };
+  const verdictSeries = () =>
+    metrics
+      .read()
+      .filter(({ name }) => name === 'sallyport_verdicts_total')
+      .flatMap(({ values }) => values);
+  return { state, stores, source, create, verdictSeries, ringFile: config.session.keyRingFile };
 }
 
 const CLOSED: unknown = expect.objectContaining({ code: 'SP_STORE_UNAVAILABLE' });
@@ -103,5 +111,17 @@ describe('What a graph is made from', () => {
     expect(() => stores[1]?.revocations()).toThrow(CLOSED);
     expect(stores[0]?.revocations()).toBeDefined();
     await graph.close();
+  });
+});
+
+describe('The counts of verdicts', () => {
+  it('have the same series without authentication as with it, all 0', async () => {
+    const [enabled, disabled] = [await begin(), await begin(false)];
+    for (const { create } of [enabled, disabled]) create();
+    const series = enabled.verdictSeries();
+    expect(series.length).toBeGreaterThan(0);
+    const sorted = (values: typeof series) =>
+      values.map((value) => JSON.stringify(value)).toSorted();
+    expect(sorted(disabled.verdictSeries())).toEqual(sorted(series));
   });
 });

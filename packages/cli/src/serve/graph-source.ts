@@ -82,18 +82,25 @@ function createGraph(
   };
 }
 
-function createDisabledSource(readiness: Readiness, { log, schedule }: Ports): GraphSource {
+function createDisabledSource(
+  readiness: Readiness,
+  { log, schedule, metrics }: Ports,
+): GraphSource {
   log('warn', 'authentication_disabled', {
     detail: 'server.security.useAuth is false: /login, /callback, /me and /logout do not exist',
   });
   return {
-    create: () => ({
-      ...createDisabledServer({ schedule, log, readiness }),
-      waitingFor: async () => [],
-      knowledge: () => new Map(),
-      settle: async () => {},
-      close: async () => {},
-    }),
+    create() {
+      const server = createDisabledServer({ schedule, log, readiness });
+      metrics?.addDoors(server.doorNames);
+      return {
+        ...server,
+        waitingFor: async () => [],
+        knowledge: () => new Map(),
+        settle: async () => {},
+        close: async () => {},
+      };
+    },
     close() {},
   };
 }

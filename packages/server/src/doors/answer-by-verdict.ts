@@ -16,31 +16,41 @@ export interface DoorAnswer {
   readonly body: string;
 }
 
+/** The request that a door asks about. */
+export interface OriginalRequest {
+  /** The cross-site rule looks at it. */
+  readonly method: string;
+  /** Path and query, for log lines; absent where they are not known. */
+  readonly target?: string | undefined;
+}
+
 /** In place of an answer that cannot be shaped or sent. */
 const UNSHAPED: DoorAnswer = { status: 503, headers: { 'retry-after': '1' }, body: '' };
 
 /**
- * Asks about the request as it came, and sends what `shape` makes of the verdict, with the session cookie where it
- * slides. No cache may keep the answer.
+ * Asks for the verdict, and sends what `shape` makes of it, with the session cookie where it slides. No cache may keep
+ * the answer.
  *
  * Every request gets an answer: `shape` returns one for each verdict. If it throws, or returns a header that cannot be
  * sent, the answer is 503.
  *
  * @param shape - Must admit where `outcome` is `admitted` and nowhere else.
+ * @param original - For a door that an ingress asks about another request, as the ingress names it; by default the
+ *   request as it came.
  */
 export function answerByVerdict(
   check: Check,
   req: HttpRequest,
   res: HttpResponse,
   shape: (verdict: Verdict) => DoorAnswer,
+  original: OriginalRequest = { method: req.method ?? 'GET', target: req.url },
 ): void {
   const verdict = check({
-    method: req.method ?? 'GET',
+    ...original,
     headers: req.headers,
     rawHeaders: req.rawHeaders,
     transport: selectTransport(req.headers),
     source: req,
-    target: req.url,
   });
   // A check neither throws nor rejects.
   if (verdict instanceof Promise) void verdict.then(send);

@@ -296,6 +296,13 @@ describe('what the check is asked', () => {
     ]);
     expect(seen.map(({ transport }) => transport)).toEqual(['http', 'grpc']);
   });
+
+  it('names the address of the original request, for the log, and not the one of /me', async () => {
+    const { ask, seen } = await serve(() => admit());
+    await ask('/me', { headers: { 'x-original-uri': '/projects/one?a=b' } });
+    await ask('/me?mine');
+    expect(seen.map(({ target }) => target)).toEqual(['/projects/one?a=b', undefined]);
+  });
 });
 
 describe('the path', () => {

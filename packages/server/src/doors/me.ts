@@ -63,6 +63,7 @@ export function createMeHandler({
       rawHeaders: req.rawHeaders,
       transport: selectTransport(req.headers),
       source: req,
+      target: originalTarget(req),
     });
     // A check neither throws nor rejects; a failure to write is the listener's to see.
     if (verdict instanceof Promise) void verdict.then((decided) => write(decided, req, res));
@@ -80,15 +81,20 @@ export function createMeHandler({
       res.end(body);
       return;
     }
-    const original = req.headers['x-original-uri'];
     const caller = {
       kind: 'subrequest',
       accept: undefined,
-      target: typeof original === 'string' ? original : '/',
+      target: originalTarget(req) ?? '/',
       requestId: requestIdOf(req.headers),
     } as const;
     writeDenial(shapeDenial(verdict, caller, publicOrigin), res);
   }
+}
+
+/** Path and query of the request that the ingress asks about. */
+function originalTarget({ headers }: HttpRequest): string | undefined {
+  const target = headers['x-original-uri'];
+  return typeof target === 'string' ? target : undefined;
 }
 
 /** Copies a denial out. */

@@ -126,6 +126,17 @@ describe('an issuer', () => {
     );
   });
 
+  it.each([METADATA_URL, METADATA_URL.replace('https:', 'HTTPS:')])(
+    'is asked once where its usual address is configured as %s',
+    async (url) => {
+      const { issuers, idp } = setup();
+      const uses = [issuers.of(ISSUER), issuers.of(ISSUER, url)];
+      for (const { metadata } of uses) metadata.follow({ needs: [], onFailure: () => {} });
+      await settled();
+      expect(idp.asked).toEqual([METADATA_URL]);
+    },
+  );
+
   it('is another one under another name or address', () => {
     const { issuers } = setup();
     expect(issuers.of(`${ISSUER}/`)).not.toBe(issuers.of(ISSUER));

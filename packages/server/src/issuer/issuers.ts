@@ -33,7 +33,7 @@ export interface Issuers {
   /**
    * An issuer. All that name the same issuer and address share one; nothing is fetched before it is used.
    *
-   * @param metadataUrl - Where its document is; empty for the two registered places.
+   * @param metadataUrl - Where its document is, as `listMetadataUrls` takes it.
    */
   of(issuer: string, metadataUrl?: string): Issuer;
   /** Stops; what was fetched stays in use. */

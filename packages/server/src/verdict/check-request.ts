@@ -25,7 +25,7 @@ export interface CheckRequest {
   readonly source?:
     | { readonly socket: { readonly remoteAddress?: string | undefined } }
     | undefined;
-  /** Path and query of the original request, where the door knows them. */
+  /** Path and query of the original request, where the door knows them; for log lines only. */
   readonly target?: string | undefined;
   /** The id of the request, where the door has it already. */
   readonly requestId?: string | undefined;

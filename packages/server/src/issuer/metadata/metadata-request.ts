@@ -15,19 +15,18 @@ const SERVER_ERROR = 500;
 /**
  * Lists where an issuer's metadata may be, in the order to ask.
  *
- * @param metadataUrl - From configuration; empty for the two registered places.
+ * @param metadataUrl - From configuration; empty for the two registered places. The first of these, written out, means the
+ *   same, so that its document is fetched once for all parts of the service.
  *
  * @see [OIDC Discovery 1.0 section 4](https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderConfig) appended to the issuer
  * @see [RFC 8414 section 3](https://www.rfc-editor.org/rfc/rfc8414#section-3) put between host and path
  */
 export function listMetadataUrls(issuer: string, metadataUrl: string): readonly string[] {
-  if (metadataUrl !== '') return [metadataUrl];
   const { origin, pathname } = new URL(issuer);
   const path = pathname.replace(/\/$/, '');
-  return [
-    `${origin}${path}/.well-known/openid-configuration`,
-    `${origin}/.well-known/oauth-authorization-server${path}`,
-  ];
+  const usual = `${origin}${path}/.well-known/openid-configuration`;
+  if (metadataUrl !== '' && new URL(metadataUrl).href !== usual) return [metadataUrl];
+  return [usual, `${origin}/.well-known/oauth-authorization-server${path}`];
 }
 
 /**

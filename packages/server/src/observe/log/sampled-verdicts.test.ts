@@ -114,10 +114,10 @@ describe('admissions', () => {
     const trace = '0af7651916cd43dd8448eb211c80319c';
     const headers = {
       'x-request-id': 'request-0001',
-      'x-original-uri': '/projects/one?token=canary-7f3a',
       traceparent: `00-${trace}-b7ad6b7169203331-01`,
     };
-    observe('me', ADMITTED, toRequest({ method: 'PUT', headers }));
+    const target = '/projects/one?token=canary-7f3a';
+    observe('me', ADMITTED, toRequest({ method: 'PUT', headers, target }));
     expect(lines).toEqual([
       [
         'info',
@@ -157,7 +157,7 @@ describe('the path of a verdict', () => {
     expect(pathOf(target)).toBe(path);
   });
 
-  it('is never read from a header where the door knows it', () => {
+  it('is the one that the door names, and never read from a header', () => {
     expect(pathOf('/mine', { 'x-original-uri': '/theirs' })).toBe('/mine');
   });
 });

@@ -94,18 +94,16 @@ function describe(door: DoorName, verdict: Verdict, request: CheckRequest): LogF
     subject: principal?.subject,
     session: session === undefined ? undefined : formatSessionId(session.id),
     method: request.method.slice(0, METHOD_MAX_LENGTH),
-    path: pathOf(door, request),
+    path: pathOf(request),
     request_id: request.requestId ?? requestIdOf(request.headers),
     trace_id: traceOf(request),
   };
 }
 
-/** Without query, which may hold anything. The ingress sends the original one to `/me`. */
-function pathOf(door: DoorName, { target, headers }: CheckRequest): string | undefined {
-  const original = door === 'me' ? headers['x-original-uri'] : target;
-  if (typeof original !== 'string') return undefined;
+/** The path of the original request, as its door names it, without the query, which may hold anything. */
+function pathOf({ target }: CheckRequest): string | undefined {
   // An absolute request target (RFC 9112 section 3.2.2) may name a user and a password.
-  const path = original.startsWith('/') ? original : URL.parse(original)?.pathname;
+  const path = target?.startsWith('/') === false ? URL.parse(target)?.pathname : target;
   const [shown] = path?.split(/[?#;]/, 1) ?? [];
   return shown === undefined ? undefined : cutText(shown, PATH_MAX_LENGTH);
 }
