@@ -112,18 +112,32 @@ export function findTestProblems(
   });
 }
 
-/** The text of a file whose tests run; of a suite, with that of the test file which registers it. */
+/** Registers the suites of its folder that share a deployment. */
+const REGISTRAR_OF_MANY = 'three-processes.test.ts';
+
+/**
+ * The text of a file whose tests run; of a suite, with that of the test file which registers it: the one of
+ * the same name, or {@link REGISTRAR_OF_MANY}, beside it.
+ */
 function readTests(
   file: string,
   readSource: (file: string) => string | undefined,
 ): string | undefined {
   if (TEST_FILE.test(file)) return readSource(file);
   const name = SUITE_FILE.exec(file)?.[0];
-  const registrar = name === undefined ? undefined : readSource(`${name}.test.ts`);
-  if (registrar?.includes(`from './${file.slice(file.lastIndexOf('/') + 1)}'`) !== true)
-    return undefined;
+  if (name === undefined) return undefined;
+  const [folder, suiteName] = splitPath(file);
+  const registrar = [`${name}.test.ts`, folder + REGISTRAR_OF_MANY]
+    .map(readSource)
+    .find((source) => source?.includes(`from './${suiteName}'`));
+  if (registrar === undefined) return undefined;
   const suite = readSource(file);
   return suite === undefined ? undefined : `${suite}\n${registrar}`;
+}
+
+function splitPath(file: string): readonly [folder: string, name: string] {
+  const end = file.lastIndexOf('/') + 1;
+  return [file.slice(0, end), file.slice(end)];
 }
 
 /**

@@ -290,13 +290,17 @@ describe('a test of a suite', () => {
   const check = (files: Readonly<Record<string, string>>, requirement = inSuite) =>
     findTestProblems([requirement], (file) => ({ [FILE]: SOURCE, ...files })[file]);
 
-  it('counts when the test file of the same name beside it registers it', () => {
-    expect(check({ [SUITE]: SOURCE, [REGISTRAR]: registrar })).toEqual([]);
+  const OF_MANY = 'conformance/sessions/three-processes.test.ts';
+
+  it.each([REGISTRAR, OF_MANY])('counts when %s beside it registers it', (file) => {
+    expect(check({ [SUITE]: SOURCE, [file]: registrar })).toEqual([]);
   });
 
   it.each<[string, Readonly<Record<string, string>>]>([
     ['has no such test file', { [SUITE]: SOURCE }],
     ['is not what that file imports', { [SUITE]: SOURCE, [REGISTRAR]: "from './other-suite.ts'" }],
+    ['is not what the file for many imports', { [SUITE]: SOURCE, [OF_MANY]: "from './b.ts'" }],
+    ['is registered in another folder', { [SUITE]: SOURCE, 'three-processes.test.ts': registrar }],
     ['does not exist', { [REGISTRAR]: registrar }],
   ])('is reported when the suite %s', (_, files) => {
     expect(check(files)).toEqual([`endpoint.me.session: no such test file: ${SUITE}`]);

@@ -8,7 +8,7 @@ import { expect } from 'vitest';
 import type { Browser } from '../wire/browser.ts';
 import { exchange, type Received } from '../wire/exchange.ts';
 import { type Fleet, type FleetIdp, startFleet } from '../wire/fleet.ts';
-import { type Asker, createAsker } from '../wire/many.ts';
+import { createAsker, type Sending } from '../wire/many.ts';
 import type { MovedClock } from '../wire/moved-clock.ts';
 import type { Running } from '../wire/process.ts';
 import type { Login } from '../wire/rotating-idp.ts';
@@ -74,7 +74,7 @@ export interface Deployment {
   /** What each process answers to `GET /me`: the status, with the reason where there is one. */
   verdicts(cookie: string): Promise<readonly string[]>;
   /** `GET /me` so many times at once, each on a connection of its own, spread over the processes. */
-  askAtOnce(cookie: string, times: number): ReturnType<Asker['heads']>;
+  askAtOnce(cookie: string, times: number): Sending;
   /** Ends a process without asking, and resolves when another one has taken its place. */
   replace(index: number): Promise<void>;
   /** Lines of all processes so far, those of killed ones too. */
@@ -122,16 +122,20 @@ export async function startDeployment(
       for (let index = 0; index < PROCESSES; index += 1) told.push(tell(await me(index, cookie)));
       return told;
     },
-    async askAtOnce(cookie, times) {
+    askAtOnce(cookie, times) {
       const { urls } = fleet;
-      const shares = urls.map((_, index) => Math.floor((times + index) / urls.length));
-      const answers = urls.map(async (url, index) => {
-        const share = shares[index] ?? 0;
+      const all = urls.map((url, index) => {
+        const share = Math.floor((times + index) / urls.length);
         const asker = createAsker(url, share);
         const paths = Array.from({ length: share }, () => '/me');
-        return asker.heads(paths, { host, cookie }).finally(() => asker.close());
+        const sending = asker.send(paths, { host, cookie });
+        return { ...sending, heads: sending.heads.finally(() => asker.close()) };
       });
-      return (await Promise.all(answers)).flat();
+      return {
+        sent: Promise.all(all.map(({ sent }) => sent)).then(() => undefined),
+        answered: () => all.reduce((sum, { answered }) => sum + answered(), 0),
+        heads: Promise.all(all.map(({ heads }) => heads)).then((heads) => heads.flat()),
+      };
     },
     replace: places.replace,
     log: (event) => places.log().filter((line) => line['event'] === event),

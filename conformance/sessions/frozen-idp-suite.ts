@@ -31,7 +31,7 @@ export function testFrozenIdp(under: DeploymentUnderTest): void {
     let deployment: RenewingDeployment;
     let cookies: readonly string[];
     beforeAll(async () => {
-      deployment = await startRenewingDeployment(under, { movesTimers: true });
+      deployment = await startRenewingDeployment(under, { movesTimers: true, leewaySeconds: 0 });
       const signedIn: string[] = [];
       while (signedIn.length < PEOPLE) signedIn.push(await deployment.signIn(new Browser()));
       cookies = signedIn;

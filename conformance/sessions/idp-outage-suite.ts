@@ -9,13 +9,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Browser } from '../wire/browser.ts';
 import type { Received } from '../wire/exchange.ts';
 import { type DeploymentUnderTest, tell } from './deployment.ts';
-import { type RenewingDeployment, startRenewingDeployment } from './renewing-deployment.ts';
+import {
+  RENEWALS_PER_SECOND,
+  type RenewingDeployment,
+  startRenewingDeployment,
+} from './renewing-deployment.ts';
 
 const SESSIONS = 120;
 /** Those of them that ask while the IdP is away: one at each process, since more would wait in line. */
 const ASKED = 3;
-/** Of each process. */
-const RENEWALS_PER_SECOND = 10;
 /** A process that sent nothing for a while may send what one second allows at once. */
 const BURST = RENEWALS_PER_SECOND;
 const MINUTE_MS = 60_000;
@@ -31,9 +33,7 @@ export function testIdpOutage(under: DeploymentUnderTest): void {
     let old: readonly string[];
     let young: string;
     beforeAll(async () => {
-      deployment = await startRenewingDeployment(under, {
-        file: ['session:', `  renewalsPerSecond: ${RENEWALS_PER_SECOND}`],
-      });
+      deployment = await startRenewingDeployment(under);
       old = await signInMany(deployment, SESSIONS);
       await deployment.clock.advance(5 * MINUTE_MS);
       young = await deployment.signIn(new Browser(), 'grace');
@@ -91,7 +91,10 @@ export function testIdpOutage(under: DeploymentUnderTest): void {
       expect(await deployment.verdicts(young)).toEqual(['200', '200', '200']);
       expect(deployment.endings()).toEqual([]);
 
-      const times = deployment.idp.seenRefreshes().map(({ at }) => at);
+      const refreshes = deployment.idp.seenRefreshes();
+      const tokens = refreshes.map(({ form }) => form.get('refresh_token'));
+      expect(new Set(tokens).size).toBe(tokens.length);
+      const times = refreshes.map(({ at }) => at);
       const processes = deployment.indexes.length;
       expect(times.length).toBeGreaterThanOrEqual(SESSIONS);
       expect(mostWithin(times, 1_000)).toBeLessThanOrEqual(
@@ -101,13 +104,18 @@ export function testIdpOutage(under: DeploymentUnderTest): void {
   });
 }
 
-/** Sessions of one person who is signed in at the IdP, each in a browser that knows nothing else. */
+/** Sessions of one person who stays signed in at the IdP; the browser forgets each, so that none replaces another. */
 async function signInMany(
   deployment: RenewingDeployment,
   count: number,
 ): Promise<readonly string[]> {
+  const { hostname } = new URL(deployment.publicUrl);
+  const browser = new Browser();
   const cookies: string[] = [];
-  while (cookies.length < count) cookies.push(await deployment.signIn(new Browser()));
+  while (cookies.length < count) {
+    cookies.push(await deployment.signIn(browser));
+    browser.clearCookies(hostname);
+  }
   return cookies;
 }
 

@@ -1,5 +1,5 @@
 /**
- * The deployments on the local store that every suite runs on.
+ * The deployments on the local store that the suites run on.
  *
  * @module
  */
@@ -9,8 +9,12 @@ import { ageLeases } from './local-leases.ts';
 
 const setUp = async () => ({ elapse: (ms: number, state: string) => ageLeases(state, ms) });
 
-/** Processes of their own, and workers of one. */
-export const LOCAL_DEPLOYMENTS: readonly DeploymentUnderTest[] = [
-  { name: 'three processes', setUp },
-  { name: 'one process with three workers', hasWorkers: true, setUp },
-];
+/** Processes of their own. */
+export const THREE_PROCESSES: DeploymentUnderTest = { name: 'three processes', setUp };
+
+/** Workers of one process. */
+export const THREE_WORKERS: DeploymentUnderTest = {
+  name: 'one process with three workers',
+  hasWorkers: true,
+  setUp,
+};

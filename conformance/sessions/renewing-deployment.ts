@@ -4,7 +4,7 @@
  * @module
  */
 
-import { expect } from 'vitest';
+import { afterAll, describe, expect } from 'vitest';
 import { type MovedClock, startMovedClock } from '../wire/moved-clock.ts';
 import {
   type RotatingIdp,
@@ -40,14 +40,97 @@ const DUE_MS = 8 * 60_000;
 /** Ten minutes and the default `renewalGrace` of five. */
 const OVERDUE_MS = 15 * 60_000;
 
-/** Starts all three; `stop` ends them. */
-export async function startRenewingDeployment(
+/** For which the IdP takes a refresh token that was used again, where a suite does not say otherwise. */
+export const LEEWAY_SECONDS = 30;
+/** Of each process, where a suite does not say otherwise. */
+export const RENEWALS_PER_SECOND = 10;
+
+/** Settings of {@link startRenewingDeployment}. */
+export type RenewingSettings = Pick<DeploymentSettings, 'file'> &
+  Pick<RotatingIdpOptions, 'leewaySeconds'> & {
+    /** Whether the timers of the processes follow the clock. */
+    readonly movesTimers?: boolean;
+  };
+
+/** What all suites run on that need nothing else. */
+const COMMON: RenewingSettings = {
+  leewaySeconds: LEEWAY_SECONDS,
+  file: ['session:', `  renewalsPerSecond: ${RENEWALS_PER_SECOND}`],
+};
+
+/** A deployment that several suites share, one after the other. */
+interface SharedUnderTest extends DeploymentUnderTest {
+  /** Starts it for the first suite that asks. */
+  running(): Promise<RenewingDeployment>;
+}
+
+/**
+ * Registers suites that run on one deployment: it starts with the first of them and ends after the last.
+ *
+ * Each sees the log lines and refreshes since it has begun. Processes that one has killed have been replaced.
+ */
+export function shareRenewingDeployment(
   under: DeploymentUnderTest,
-  settings: Pick<DeploymentSettings, 'file'> &
-    Pick<RotatingIdpOptions, 'leewaySeconds'> & {
-      /** Whether the timers of the processes follow the clock. */
-      readonly movesTimers?: boolean;
-    } = {},
+  suites: readonly ((shared: DeploymentUnderTest) => void)[],
+): void {
+  describe('on one deployment', () => {
+    let deployment: Promise<RenewingDeployment> | undefined;
+    afterAll(async () => (await deployment)?.stop());
+    const running = () => (deployment ??= startAlone(under, COMMON));
+    const shared: SharedUnderTest = { ...under, running };
+    for (const register of suites) register(shared);
+  });
+}
+
+/**
+ * Starts all three, and `stop` ends them; on a deployment that several suites share both do nothing.
+ *
+ * @param settings - Where the common ones do not do; nobody shares such a deployment.
+ */
+export async function startRenewingDeployment(
+  under: DeploymentUnderTest | SharedUnderTest,
+  settings?: RenewingSettings,
+): Promise<RenewingDeployment> {
+  if (settings !== undefined || !('running' in under)) return startAlone(under, settings ?? COMMON);
+  const deployment = await under.running();
+  // What was written until now is older.
+  await deployment.clock.advance(1);
+  return seenFromNow(deployment);
+}
+
+/** The same deployment for the next suite: what earlier ones caused is left out. */
+function seenFromNow(deployment: RenewingDeployment): RenewingDeployment {
+  const since = new Date(deployment.clock.now()).toISOString();
+  const refreshesBefore = deployment.idp.seenRefreshes().length;
+  const log: Deployment['log'] = (event) =>
+    deployment.log(event).filter((line) => String(line['time']) >= since);
+  return {
+    ...deployment,
+    ...readLog(log),
+    idp: {
+      ...deployment.idp,
+      seenRefreshes: () => deployment.idp.seenRefreshes().slice(refreshesBefore),
+    },
+    stop: async () => undefined,
+  };
+}
+
+/** What suites read in the log. */
+function readLog(
+  log: Deployment['log'],
+): Pick<RenewingDeployment, 'log' | 'renewals' | 'renewed' | 'endings'> {
+  const renewals = (): number => log('session_renewed').length;
+  return {
+    log,
+    renewals,
+    renewed: (count) => expect.poll(renewals, PATIENCE).toBeGreaterThanOrEqual(count),
+    endings: () => log('session_ended').map((line) => line['reason']),
+  };
+}
+
+async function startAlone(
+  under: DeploymentUnderTest,
+  settings: RenewingSettings,
 ): Promise<RenewingDeployment> {
   const { leewaySeconds = 0, movesTimers = false, ...rest } = settings;
   const moved = await startMovedClock({ movesTimers });
@@ -61,16 +144,13 @@ export async function startRenewingDeployment(
       await moved.advance(ms);
     },
   };
-  const renewals = (): number => deployment.log('session_renewed').length;
   return {
     ...deployment,
+    ...readLog(deployment.log),
     clock,
     idp,
     untilDue: () => clock.advance(DUE_MS),
     untilOverdue: () => clock.advance(OVERDUE_MS),
-    renewals,
-    renewed: (count) => expect.poll(renewals, PATIENCE).toBeGreaterThanOrEqual(count),
-    endings: () => deployment.log('session_ended').map((line) => line['reason']),
     async stop() {
       await deployment.stop();
       await idp.close();

@@ -9,8 +9,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Browser } from '../wire/browser.ts';
 import { forgeLogoutToken, LOGOUT_PATH } from '../wire/logout-token.ts';
 import { PATIENCE } from '../wire/workers.ts';
-import { type AttackedFleetIdp, startAttackedFleetIdp } from './attacked-fleet-idp.ts';
-import { type Deployment, type DeploymentUnderTest, startDeployment } from './deployment.ts';
+import { type AttackedDeployment, startAttackedDeployment } from './attacked-deployment.ts';
+import type { Deployment, DeploymentUnderTest } from './deployment.ts';
 import { type KeptConnection, keepConnection } from './kept-connection.ts';
 import { type RenewingDeployment, startRenewingDeployment } from './renewing-deployment.ts';
 import { type Watch, watchSession } from './watch.ts';
@@ -203,18 +203,16 @@ export function testRevocation(under: DeploymentUnderTest): void {
       expect(deployment.idp.count('/idp/revoke')).toBe(revocations);
     });
   });
+}
 
+/** Registers the part that needs an IdP which says what the test wants it to say. */
+export function testRevocationBySubject(under: DeploymentUnderTest): void {
   describe(`All sessions of a person that the IdP ends by back-channel (${under.name})`, () => {
-    let idp: AttackedFleetIdp;
-    let deployment: Deployment;
+    let deployment: AttackedDeployment;
     beforeAll(async () => {
-      idp = await startAttackedFleetIdp();
-      deployment = await startDeployment(under, { idp });
+      deployment = await startAttackedDeployment(under);
     });
-    afterAll(async () => {
-      await deployment.stop();
-      await idp.close();
-    });
+    afterAll(() => deployment.stop());
 
     it('are refused at once by the process that was told and within 1 s by the others; other people stay', async () => {
       const signIn = (login: 'ada' | 'grace') => deployment.signIn(new Browser(), login);
@@ -222,7 +220,7 @@ export function testRevocation(under: DeploymentUnderTest): void {
         ended: [await signIn('ada'), await signIn('ada')],
         kept: [await signIn('grace')],
         async end(first) {
-          const token = await forgeLogoutToken(idp.attacker, { claims: { sub: 'ada' } });
+          const token = await forgeLogoutToken(deployment.idp.attacker, { claims: { sub: 'ada' } });
           const told = await first.send(LOGOUT_PATH, { form: { logout_token: token } });
           expect(told.status).toBe(200);
         },

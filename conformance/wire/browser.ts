@@ -60,9 +60,9 @@ export class Browser {
     ];
   }
 
-  /** Forgets everything. */
-  clearCookies(): void {
-    this.#jar = [];
+  /** Forgets everything; of one host alone where one is given. */
+  clearCookies(host?: string): void {
+    this.#jar = host === undefined ? [] : this.#jar.filter((cookie) => cookie.host !== host);
   }
 
   /** One exchange with cookies, without following. */

@@ -14,12 +14,23 @@ export type LogLine = Readonly<Record<string, unknown>>;
 /** Long enough for a process to start on a busy machine. */
 export const PATIENCE = { timeout: 20_000, interval: 20 };
 
-/** The lines of the log so far; what is no line of it is left out. */
-export function logOf({ stderr }: Pick<Running, 'stderr'>): readonly LogLine[] {
-  return stderr()
+/** What was read of each log before, so that tests which wait for a line read each line once. */
+const logs = new WeakMap<object, { readonly length: number; readonly lines: readonly LogLine[] }>();
+
+/** The complete lines of the log so far; what is no line of it is left out. */
+export function logOf(running: Pick<Running, 'stderr'>): readonly LogLine[] {
+  const text = running.stderr();
+  const { length, lines } = logs.get(running) ?? { length: 0, lines: [] };
+  const end = text.lastIndexOf('\n') + 1;
+  if (end <= length) return lines;
+  const added = text
+    .slice(length, end)
     .split('\n')
     .filter((line) => line.startsWith('{') && line.endsWith('}'))
     .map((line) => JSON.parse(line) as LogLine);
+  const all = [...lines, ...added];
+  logs.set(running, { length: end, lines: all });
+  return all;
 }
 
 /** The processes that listen, by the number of the worker; of a worker that was replaced, the last. */
