@@ -4,7 +4,7 @@ import { Browser } from './wire/browser.ts';
 import { type Asker, createAsker } from './wire/many.ts';
 import { type Service, startService } from './wire/platform.ts';
 
-const TOTAL = process.env['CI'] === 'true' ? 100_000 : 20_000;
+const TOTAL = process.env['CI'] === 'true' ? 100_000 : 10_000;
 const BATCH = 100;
 const SESSION = 'core_session';
 const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';

@@ -2,6 +2,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Browser } from './wire/browser.ts';
+import { exchange } from './wire/exchange.ts';
 import { createAsker } from './wire/many.ts';
 import { type Service, startService } from './wire/platform.ts';
 import { run } from './wire/process.ts';
@@ -71,7 +72,10 @@ describe('The key ring of a running server', () => {
     // It seals at once here, so that the server stays able to begin new sessions.
     const left = { keys: [{ ...added, sealsFrom: new Date(Date.now() - 1_000).toISOString() }] };
     writeFileSync(file(), JSON.stringify(left));
-    await expect.poll(statuses, { timeout: 10_000 }).toEqual([401]);
+    const ofFirst = async () =>
+      (await exchange(`${service.url}/me`, { headers: cookies[0] ?? {} })).status;
+    await expect.poll(ofFirst, { timeout: 10_000, interval: 100 }).toBe(401);
+    expect(await statuses()).toEqual([401]);
 
     const browser = new Browser();
     expect((await service.signIn(browser)).status).toBe(302);

@@ -1,24 +1,31 @@
 import { mkdirSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { Browser } from './wire/browser.ts';
 import { exchange } from './wire/exchange.ts';
 import { type Service, startService, WEB_CLIENT_SECRET } from './wire/platform.ts';
+import { isRunning } from './wire/workers.ts';
 
 const SIGN_INS = 200;
-const KILLS = 10;
+const KILLS = 6;
 const AT_ONCE = 8;
 
-describe('The session store', () => {
-  let service: Service | undefined;
-  afterEach(() => service?.stop());
+const me = (url: string, value: string | undefined) =>
+  exchange(`${url}/me`, { headers: { cookie: `core_session=${value}` } });
 
-  const me = (url: string, value: string | undefined) =>
-    exchange(`${url}/me`, { headers: { cookie: `core_session=${value}` } });
+describe('The session store', () => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await startService();
+  });
+  // A test that fails may leave the service ended.
+  beforeEach(async () => {
+    if (!isRunning(service.running.pid)) service = await service.restart();
+  });
+  afterAll(() => service.stop());
 
   it('keeps a session over a restart', async () => {
-    service = await startService();
     const browser = new Browser();
     await service.signIn(browser);
     const value = browser.cookie('localhost', 'core_session');
@@ -28,8 +35,29 @@ describe('The session store', () => {
     expect((await me(service.url, value?.replace(/^.../, 'AAA'))).status).toBe(401);
   });
 
+  it('holds no token, secret or name that can be read', async () => {
+    const browser = new Browser();
+    await service.signIn(browser);
+    const store = new DatabaseSync(join(service.state, 'sessions.sqlite'), { readOnly: true });
+    const bytes = JSON.stringify(
+      store.prepare('SELECT * FROM session').all(),
+      (_, value: unknown) =>
+        value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : value,
+    );
+    store.close();
+    expect(bytes.length).toBeGreaterThan(500);
+    for (const secret of [
+      'access-token-of-ada',
+      'refresh-token-of-ada',
+      'Lovelace',
+      'ada@example',
+      WEB_CLIENT_SECRET,
+    ]) {
+      expect(bytes).not.toContain(secret);
+    }
+  });
+
   it(`loses no acknowledged session and leaves no half record when the server is killed at random moments of ${SIGN_INS} sign-ins`, async () => {
-    service = await startService();
     const acknowledged: string[] = [];
     let begun = 0;
     let kills = 0;
@@ -73,7 +101,6 @@ describe('The session store', () => {
   });
 
   it('decides nothing while its file cannot be opened, and recovers without a restart', async () => {
-    service = await startService();
     const browser = new Browser();
     await service.signIn(browser);
     const value = browser.cookie('localhost', 'core_session');
@@ -104,7 +131,7 @@ describe('The session store', () => {
     renameSync(`${store}.away`, store);
     const recovered = new Browser();
     await expect
-      .poll(async () => (await service?.signIn(recovered))?.status, { timeout: 10_000 })
+      .poll(async () => (await service.signIn(recovered)).status, { timeout: 10_000 })
       .toBe(302);
     expect((await me(service.url, recovered.cookie('localhost', 'core_session'))).status).toBe(200);
     // The session of before was never lost.
@@ -112,7 +139,6 @@ describe('The session store', () => {
   });
 
   it('decides nothing on a file that is not a store', async () => {
-    service = await startService();
     const browser = new Browser();
     await service.signIn(browser);
     const value = browser.cookie('localhost', 'core_session');
@@ -125,9 +151,12 @@ describe('The session store', () => {
     service = await service.restart();
     expect((await me(service.url, value)).status).toBe(503);
   });
+});
 
+describe('The session store on a disk that is full', () => {
   it('refuses new sessions when it is full, keeps deciding on the old ones, and admits nobody else', async () => {
-    service = await startService({}, [], { fileMaxKiB: 1024 });
+    const service = await startService({}, [], { fileMaxKiB: 1024 });
+    onTestFinished(() => service.stop());
     const first = new Browser();
     await service.signIn(first);
     const value = first.cookie('localhost', 'core_session');
@@ -146,29 +175,5 @@ describe('The session store', () => {
     const forged = value?.replace(/\.(.)/, (_, first: string) => `.${first === 'A' ? 'B' : 'A'}`);
     expect(forged).not.toBe(value);
     expect([401, 503]).toContain((await me(service.url, forged)).status);
-  });
-
-  it('holds no token, secret or name that can be read', async () => {
-    service = await startService();
-    const browser = new Browser();
-    await service.signIn(browser);
-    await service.running.stop();
-    const store = new DatabaseSync(join(service.state, 'sessions.sqlite'), { readOnly: true });
-    const bytes = JSON.stringify(
-      store.prepare('SELECT * FROM session').all(),
-      (_, value: unknown) =>
-        value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : value,
-    );
-    store.close();
-    expect(bytes.length).toBeGreaterThan(500);
-    for (const secret of [
-      'access-token-of-ada',
-      'refresh-token-of-ada',
-      'Lovelace',
-      'ada@example',
-      WEB_CLIENT_SECRET,
-    ]) {
-      expect(bytes).not.toContain(secret);
-    }
   });
 });

@@ -128,7 +128,7 @@ export function testIdentity(under: DeploymentUnderTest): void {
       expect(admitted.size).toBe(PEOPLE);
       expect(spliced).toBeGreaterThan(PEOPLE / 4);
       expect(deployment.log('session_renewed').length).toBeGreaterThan(PEOPLE / 10);
-    });
+    }, 120_000);
 
     it('whoever is taken for somebody else is noticed', async () => {
       const { connections, urls } = await open();
