@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { startFakeIdp } from '@sallyport/testing/idp/fake-idp';
 import { freePort } from '@sallyport/testing/wire/ports';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { createCommandHost } from './cli/command-host.ts';
 import { exchange } from './wire/exchange.ts';
 import { WEB_CLIENT_ID, WEB_CLIENT_SECRET } from './wire/platform.ts';
 import { run, start, temporaryFolder } from './wire/process.ts';
@@ -21,7 +22,11 @@ describe('Starting serve with workers', () => {
   const folder = temporaryFolder();
   const secretFile = join(folder.path, 'oidc_client_secret');
   writeFileSync(secretFile, WEB_CLIENT_SECRET, { mode: 0o600 });
-  afterAll(() => folder.remove());
+  const host = createCommandHost();
+  afterAll(() => {
+    host.stop();
+    folder.remove();
+  });
 
   const ENVIRONMENT = {
     PUBLIC_URL: 'http://localhost:1',
@@ -135,7 +140,8 @@ describe('Starting serve with workers', () => {
   );
 
   it.each(['0', '65', '1.5', 'AUTO'])('refuses %s of them', async (workers) => {
-    const ended = await run(['serve', '--check'], { ...ENVIRONMENT, SALLYPORT_WORKERS: workers });
+    const environment = { ...ENVIRONMENT, SALLYPORT_WORKERS: workers };
+    const ended = await host.run(['serve', '--check'], environment, folder.path);
     expect(ended.code).toBe(1);
     expect(ended.stderr).toContain('server.workers');
     expect(ended.stderr).toContain('expected a whole number from 1 to 64, or auto');
