@@ -59,6 +59,8 @@ const config: ViteUserConfig = defineConfig({
           sequence: { groupOrder: 2 },
           include: ['conformance/**/*.test.ts'],
           exclude: UNDER_LOAD,
+          isolate: false,
+          setupFiles: ['tools/suite/detect-leaks.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },
