@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { Browser, NAVIGATION } from './wire/browser.ts';
 import { exchange, type Sent } from './wire/exchange.ts';
-import { type Service, startService } from './wire/platform.ts';
+import { type Service, startHostedService } from './wire/platform.ts';
 import { temporaryFolder } from './wire/process.ts';
 import { beginsSession, SESSION_COOKIE } from './wire/sign-in.ts';
 
@@ -18,7 +18,7 @@ afterAll(() => folder.remove());
 /** Starts the service with a configuration file beside the deployment variables. */
 function startWith(yaml: string): Promise<Service> {
   writeFileSync(config, yaml);
-  return startService({}, ['--config', config]);
+  return startHostedService({}, ['--config', config]);
 }
 
 /** Statuses of the same request, one after the other. */

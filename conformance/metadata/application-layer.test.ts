@@ -4,7 +4,7 @@ import { accessToken } from '../wire/bearer.ts';
 import { Browser } from '../wire/browser.ts';
 import { exchange } from '../wire/exchange.ts';
 import { callGrpc } from '../wire/grpc.ts';
-import { type Service, startService } from '../wire/platform.ts';
+import { type Service, startHostedService } from '../wire/platform.ts';
 import { readFields, readFrames, writeText } from '../wire/protobuf.ts';
 import { callConnect, callGrpcWeb } from '../wire/rpc.ts';
 
@@ -13,7 +13,7 @@ let good: Record<string, string>;
 const BAD = { 'core-authorization': 'Bearer no-token' };
 
 beforeAll(async () => {
-  service = await startService();
+  service = await startHostedService();
   good = { 'core-authorization': `Bearer ${await accessToken(service.idp, service.url)}` };
 });
 afterAll(() => service.stop());
@@ -151,7 +151,7 @@ describe('grpc.health.v1.Health', () => {
   });
 
   it('Check is NOT_SERVING while the IdP has not been reached', async () => {
-    const down = await startService({ OIDC_BASE_URL: 'http://127.0.0.1:9' });
+    const down = await startHostedService({ OIDC_BASE_URL: 'http://127.0.0.1:9' });
     try {
       const { status, messages } = await callGrpc(down.url + CHECK);
       expect([status, readFields(messages[0] ?? Buffer.alloc(0)).get(1)]).toEqual([0, ['2']]);
@@ -176,7 +176,7 @@ describe('The port of serve', () => {
   });
 
   it('ends a health watch when it is told to stop, and does not wait for the client', async () => {
-    const other = await startService();
+    const other = await startHostedService();
     const session = connect(other.url.replace('localhost', '127.0.0.1'));
     const stream = session.request({
       ':method': 'POST',

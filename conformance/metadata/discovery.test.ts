@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { exchange } from '../wire/exchange.ts';
 import { callGrpc } from '../wire/grpc.ts';
-import { type Plane, type Service, startPlane, startService } from '../wire/platform.ts';
+import { type Plane, type Service, startHostedService, startPlane } from '../wire/platform.ts';
 import { readFields, readFrames } from '../wire/protobuf.ts';
 import { configure, linesOf, ready, told } from '../wire/reloads.ts';
 import { callConnect, callConnectByGet, callConnectPacked, callGrpcWeb } from '../wire/rpc.ts';
@@ -59,7 +59,7 @@ async function clientConfigs(url: string): Promise<readonly (readonly string[])[
 describe('The metadata service of serve', () => {
   let service: Service;
   beforeAll(async () => {
-    service = await startService();
+    service = await startHostedService();
   });
   afterAll(() => service.stop());
 
@@ -145,7 +145,7 @@ describe('Each setting of auth.appAuth.thirdPartyConfig.flyteClient changes the 
 
   let service: Service;
   beforeAll(async () => {
-    service = await startService({}, [], {}, undefined, ['session: {idleTimeout: 12h}']);
+    service = await startHostedService({}, [], undefined, ['session: {idleTimeout: 12h}']);
   });
   afterAll(() => service.stop());
 
@@ -176,7 +176,7 @@ describe('Each setting of auth.appAuth.thirdPartyConfig.flyteClient changes the 
   });
 
   async function startOther(): Promise<Service> {
-    const other = await startService({ CLI_CLIENT_ID: 'other' });
+    const other = await startHostedService({ CLI_CLIENT_ID: 'other' });
     onTestFinished(() => other.stop());
     return other;
   }
@@ -185,7 +185,7 @@ describe('Each setting of auth.appAuth.thirdPartyConfig.flyteClient changes the 
     await ready(service);
     const loaded = linesOf(service, 'configuration_loaded').length;
     configure(service, file);
-    process.kill(service.running.pid, 'SIGHUP');
+    service.running.signal('SIGHUP');
     await told(service, 'configuration_loaded', loaded + 1);
     return service;
   }

@@ -8,7 +8,7 @@ import { exchange } from '../wire/exchange.ts';
 import { callGrpc } from '../wire/grpc.ts';
 import { showMetadata, untilMetadataIsAsked } from '../wire/metadata-asked.ts';
 import { type MovedClock, startMovedClock } from '../wire/moved-clock.ts';
-import { type Service, startService, WEB_CLIENT_ID } from '../wire/platform.ts';
+import { type Service, startHostedService, startService, WEB_CLIENT_ID } from '../wire/platform.ts';
 import { callConnect } from '../wire/rpc.ts';
 import { PATIENCE } from '../wire/workers.ts';
 
@@ -78,7 +78,7 @@ describe('While an IdP is down that was up', () => {
   /** The kept document as it was written. */
   let kept: string;
   beforeAll(async () => {
-    service = await startService();
+    service = await startHostedService();
   });
   afterAll(() => service.stop());
 
@@ -171,7 +171,7 @@ describe('An IdP whose document is not to be believed', () => {
       server.close();
     });
     const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const service = await startService({ OIDC_BASE_URL: issuer });
+    const service = await startHostedService({ OIDC_BASE_URL: issuer });
     onTestFinished(() => service.stop());
     expect(await answers(service)).toEqual(UNKNOWN);
     expect(asked).not.toContain('/elsewhere');
@@ -198,7 +198,7 @@ describe('An IdP whose document is not to be believed', () => {
   it('with members nobody knows gives discovery without them', async () => {
     const idp = await startFakeIdp(WEB_CLIENT_ID);
     idp.metadata = { jwks: { keys: [{ kty: 'oct', k: 'canary-key' }] }, x_internal: 'canary-key' };
-    const service = await startService({}, [], {}, idp);
+    const service = await startHostedService({}, [], idp);
     onTestFinished(() => service.stop());
     await expect.poll(() => answers(service), { timeout: 10_000 }).toEqual(KNOWN);
     expect((await exchange(service.url + REST)).body).not.toContain('canary-key');

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accessToken } from '../wire/bearer.ts';
 import { Browser, NAVIGATION } from '../wire/browser.ts';
 import { exchange, type Received } from '../wire/exchange.ts';
-import { type Service, startService, WEB_CLIENT_ID } from '../wire/platform.ts';
+import { type Service, startHostedService, WEB_CLIENT_ID } from '../wire/platform.ts';
 import { askMe, expectFailurePage, SESSION_COOKIE } from '../wire/sign-in.ts';
 
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
@@ -51,7 +51,7 @@ const endedIn = (service: Service) =>
 describe('The account page', () => {
   let service: Service;
   beforeAll(async () => {
-    service = await startService();
+    service = await startHostedService();
   });
   afterAll(() => service.stop());
 
@@ -385,7 +385,7 @@ describe('The account page', () => {
   });
 
   it('is a 503 page while sessions cannot be read, and ends nothing', async () => {
-    const own = await startService();
+    const own = await startHostedService();
     try {
       const browser = await signedIn(own);
       const { state } = own;
@@ -411,7 +411,7 @@ describe('The account page', () => {
   });
 
   it('holds back whoever asks faster than a person, and a program with a problem', async () => {
-    const own = await startService({}, [], {}, undefined, [
+    const own = await startHostedService({}, [], undefined, [
       `rateLimit: { perMinute: ${PER_MINUTE} }`,
     ]);
     try {

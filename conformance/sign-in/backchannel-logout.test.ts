@@ -20,7 +20,7 @@ import {
   somebody,
 } from '../wire/logout-token.ts';
 import { startMovedClock } from '../wire/moved-clock.ts';
-import { type Service, startService, WEB_CLIENT_ID } from '../wire/platform.ts';
+import { type Service, startHostedService, startService, WEB_CLIENT_ID } from '../wire/platform.ts';
 import { start } from '../wire/process.ts';
 import { askMe, openSignIn, SESSION_COOKIE } from '../wire/sign-in.ts';
 
@@ -37,7 +37,7 @@ function logged(service: Service, event: string): readonly Readonly<Record<strin
 describe('Back-channel logout', () => {
   let service: Service;
   beforeAll(async () => {
-    service = await startService();
+    service = await startHostedService();
   });
   afterAll(() => service.stop());
 
@@ -276,7 +276,7 @@ describe('Back-channel logout, while something is down,', () => {
   afterEach(() => service.stop());
 
   it('2.8: fails with 400 and Retry-After while the store cannot be written, and succeeds with the same token later', async () => {
-    service = await startService();
+    service = await startHostedService();
     const { sub, sid } = somebody();
     const browser = await signInAs(service, sub, sid);
     const token = await forgeLogoutToken(service.idp, { claims: { sub, sid } });
@@ -294,7 +294,7 @@ describe('Back-channel logout, while something is down,', () => {
   });
 
   it('2.8: carries it out once the store can be written again, also when the IdP does not send it a second time', async () => {
-    service = await startService();
+    service = await startHostedService();
     const [one, other] = [somebody(), somebody()];
     const browser = await signInAs(service, one.sub, one.sid);
     const standing = await signInAs(service, other.sub, other.sid);
@@ -314,7 +314,7 @@ describe('Back-channel logout, while something is down,', () => {
   });
 
   it('goes on with the keys it has while the IdP is down, and a forgery is still refused', async () => {
-    service = await startService();
+    service = await startHostedService();
     const { sub, sid } = somebody();
     const browser = await signInAs(service, sub, sid);
     expectDone(await logout(service, somebody()));
@@ -328,7 +328,7 @@ describe('Back-channel logout, while something is down,', () => {
   });
 
   it('2.8: fails with 400 and Retry-After when no keys can be had, and ends nothing', async () => {
-    service = await startService();
+    service = await startHostedService();
     const { sub, sid } = somebody();
     const browser = await signInAs(service, sub, sid);
     await service.idp.goDown();
@@ -418,7 +418,7 @@ describe('Back-channel logout behind a trusted proxy', () => {
   const PER_MINUTE = 5;
   let service: Service;
   beforeAll(async () => {
-    service = await startService({}, [], {}, undefined, [
+    service = await startHostedService({}, [], undefined, [
       'trustedProxies: [127.0.0.1]',
       `rateLimit: { perMinute: ${PER_MINUTE} }`,
     ]);

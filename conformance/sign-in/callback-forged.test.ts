@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Browser, NAVIGATION } from '../wire/browser.ts';
 import { exchange } from '../wire/exchange.ts';
-import { type Service, startService } from '../wire/platform.ts';
+import { type Service, startHostedService } from '../wire/platform.ts';
 import {
   ATTEMPT_COOKIE,
   askMe,
@@ -15,7 +15,7 @@ import {
 describe('An answer at /callback', () => {
   let service: Service;
   beforeAll(async () => {
-    service = await startService();
+    service = await startHostedService();
   });
   afterAll(() => service.stop());
 
@@ -385,7 +385,7 @@ describe('An answer at /callback', () => {
     });
 
     it('sealed by another deployment: no session, and the code is not used', async () => {
-      const other = await startService();
+      const other = await startHostedService();
       const foreign = new Browser();
       const login = await foreign.step(`${other.url}/login?redirect_url=/`);
       const state = new URL(login.location ?? '').searchParams.get('state') ?? '';

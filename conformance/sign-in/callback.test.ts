@@ -2,7 +2,12 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Browser, NAVIGATION, nextAddress } from '../wire/browser.ts';
 import { exchange, type Received } from '../wire/exchange.ts';
-import { type Service, startService, WEB_CLIENT_ID, WEB_CLIENT_SECRET } from '../wire/platform.ts';
+import {
+  type Service,
+  startHostedService,
+  WEB_CLIENT_ID,
+  WEB_CLIENT_SECRET,
+} from '../wire/platform.ts';
 import {
   ATTEMPT_COOKIE,
   askMe,
@@ -16,7 +21,7 @@ import {
 describe('The answer of the IdP at /callback', () => {
   let service: Service;
   beforeAll(async () => {
-    service = await startService();
+    service = await startHostedService();
   });
   afterAll(() => service.stop());
 

@@ -13,7 +13,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCommandHost } from '../cli/command-host.ts';
 import { Browser } from '../wire/browser.ts';
 import { exchange } from '../wire/exchange.ts';
-import { type Service, startService, WEB_CLIENT_ID, WEB_CLIENT_SECRET } from '../wire/platform.ts';
+import {
+  type Service,
+  startHostedService,
+  WEB_CLIENT_ID,
+  WEB_CLIENT_SECRET,
+} from '../wire/platform.ts';
 import { temporaryFolder } from '../wire/process.ts';
 import {
   askMe,
@@ -65,7 +70,7 @@ function lines(path: string): readonly string[] {
 
 /** A service whose web app has a private key and no secret. */
 function startWithKey(path: string): Promise<Service> {
-  return startService({ OIDC_CLIENT_SECRET_FILE: '' }, [], {}, undefined, lines(path));
+  return startHostedService({ OIDC_CLIENT_SECRET_FILE: '' }, [], undefined, lines(path));
 }
 
 async function publishedBy(service: Service): Promise<JSONWebKeySet> {
@@ -274,7 +279,7 @@ describe('A key file that changes', () => {
 describe('A web app with a secret', () => {
   let service: Service;
   beforeAll(async () => {
-    service = await startService();
+    service = await startHostedService();
   });
   afterAll(() => service.stop());
 

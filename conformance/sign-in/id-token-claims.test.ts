@@ -10,7 +10,7 @@ import {
   writeJws,
   written,
 } from '../wire/forge.ts';
-import { type Service, startService, WEB_CLIENT_ID } from '../wire/platform.ts';
+import { type Service, startHostedService, WEB_CLIENT_ID } from '../wire/platform.ts';
 import { beginsSession, expectAccepted, expectRefused } from '../wire/sign-in.ts';
 
 /** The payload with a claim once more, behind the others. */
@@ -25,7 +25,7 @@ function padded(bytes: number): Forge {
 describe('An id_token signed by the IdP', () => {
   let service: Service;
   beforeAll(async () => {
-    service = await startService();
+    service = await startHostedService();
   });
   afterAll(() => service.stop());
 

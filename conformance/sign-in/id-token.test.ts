@@ -13,7 +13,12 @@ import {
   signed,
   writeJws,
 } from '../wire/forge.ts';
-import { type Service, startService, WEB_CLIENT_ID, WEB_CLIENT_SECRET } from '../wire/platform.ts';
+import {
+  type Service,
+  startHostedService,
+  WEB_CLIENT_ID,
+  WEB_CLIENT_SECRET,
+} from '../wire/platform.ts';
 import { expectAccepted, expectRefused, expectSignsIn } from '../wire/sign-in.ts';
 
 function pemOf({ publicJwk }: Forgery, type: 'spki' | 'pkcs1'): string {
@@ -51,7 +56,7 @@ describe('An id_token', () => {
     idp.metadata = {
       id_token_signing_alg_values_supported: ['RS256', 'ES256', 'HS256', 'none', 'None'],
     };
-    service = await startService({}, [], {}, idp);
+    service = await startHostedService({}, [], idp);
   });
   afterAll(() => service.stop());
 

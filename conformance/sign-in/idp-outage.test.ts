@@ -5,7 +5,7 @@ import { exchange } from '../wire/exchange.ts';
 import { createAsker } from '../wire/many.ts';
 import { showMetadata, untilMetadataIsAsked } from '../wire/metadata-asked.ts';
 import { type MovedClock, startMovedClock } from '../wire/moved-clock.ts';
-import { type Service, startService, WEB_CLIENT_ID } from '../wire/platform.ts';
+import { type Service, startHostedService, startService, WEB_CLIENT_ID } from '../wire/platform.ts';
 import { askMe, expectFailurePage, expectSignsIn } from '../wire/sign-in.ts';
 
 const POLLS = 2_000;
@@ -108,7 +108,7 @@ describe('A service that had been ready, when the IdP goes down', () => {
   let service: Service;
   let signedIn: Browser;
   beforeAll(async () => {
-    service = await startService();
+    service = await startHostedService();
     signedIn = new Browser();
     await expectSignsIn(service, signedIn);
     await service.idp.goDown();
@@ -188,7 +188,7 @@ describe('An IdP whose metadata, once it is good,', () => {
   it('names an authorize endpoint with a query of its own keeps it (RFC 6749 section 3.1)', async () => {
     const idp = await startFakeIdp(WEB_CLIENT_ID);
     idp.metadata = { authorization_endpoint: `${idp.issuer}/authorize?tenant=a%20b` };
-    const service = await startService({}, [], {}, idp);
+    const service = await startHostedService({}, [], idp);
     const received = await new Browser().step(`${service.url}/login`);
     await service.stop();
     const { searchParams } = new URL(received.location ?? '');

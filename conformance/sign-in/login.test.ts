@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Browser, NAVIGATION } from '../wire/browser.ts';
 import { exchange } from '../wire/exchange.ts';
-import { type Service, startService, WEB_CLIENT_ID } from '../wire/platform.ts';
+import { type Service, startHostedService, WEB_CLIENT_ID } from '../wire/platform.ts';
 import { temporaryFolder } from '../wire/process.ts';
 import { askMe, expectFailurePage } from '../wire/sign-in.ts';
 
@@ -11,7 +11,7 @@ describe('GET /login', () => {
   let service: Service;
   let signedIn: Browser;
   beforeAll(async () => {
-    service = await startService();
+    service = await startHostedService();
     signedIn = new Browser();
     await service.signIn(signedIn);
   });
@@ -176,7 +176,7 @@ describe('GET /login', () => {
       const folder = temporaryFolder();
       const config = join(folder.path, 'config.yaml');
       writeFileSync(config, 'auth: { userAuth: { idpQueryParameter: kc_idp_hint } }\n');
-      const other = await startService({}, ['--config', config]);
+      const other = await startHostedService({}, ['--config', config]);
       const received = await new Browser().step(
         `${other.url}/login?kc_idp_hint=google&idp=ignored`,
       );

@@ -19,7 +19,12 @@ import {
   signInAs,
   somebody,
 } from '../wire/logout-token.ts';
-import { type Service, startService, WEB_CLIENT_ID, WEB_CLIENT_SECRET } from '../wire/platform.ts';
+import {
+  type Service,
+  startHostedService,
+  WEB_CLIENT_ID,
+  WEB_CLIENT_SECRET,
+} from '../wire/platform.ts';
 import { askMe, beginsSession } from '../wire/sign-in.ts';
 
 const FORM = 'application/x-www-form-urlencoded';
@@ -49,7 +54,7 @@ describe('At the back-channel logout endpoint', () => {
     idp.metadata = {
       id_token_signing_alg_values_supported: ['RS256', 'ES256', 'HS256', 'none', 'None'],
     };
-    service = await startService({}, [], {}, idp);
+    service = await startHostedService({}, [], idp);
     victim = await signInAs(service, VICTIM.sub, VICTIM.sid);
   });
   afterAll(() => service.stop());

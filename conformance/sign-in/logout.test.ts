@@ -4,7 +4,7 @@ import type { SeenRequest } from '@sallyport/testing/idp/fake-idp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Browser, NAVIGATION, nextAddress, readForm } from '../wire/browser.ts';
 import { exchange, type Received } from '../wire/exchange.ts';
-import { type Service, startService, WEB_CLIENT_ID } from '../wire/platform.ts';
+import { type Service, startHostedService, WEB_CLIENT_ID } from '../wire/platform.ts';
 import { temporaryFolder } from '../wire/process.ts';
 import { askMe, beginsSession, expectSignsIn, SESSION_COOKIE } from '../wire/sign-in.ts';
 
@@ -29,7 +29,7 @@ describe('Signing out', () => {
   beforeAll(async () => {
     const config = join(folder.path, 'config.yaml');
     writeFileSync(config, `redirectOrigins: [${DOCS}]\n`);
-    service = await startService({}, ['--config', config]);
+    service = await startHostedService({}, ['--config', config]);
   });
   afterAll(async () => {
     await service.stop();
@@ -406,7 +406,7 @@ describe('Signing out', () => {
 describe('Signing out while the IdP', () => {
   let service: Service;
   beforeAll(async () => {
-    service = await startService();
+    service = await startHostedService();
   });
   afterAll(() => service.stop());
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accessToken, BEARER_HEADER } from '../wire/bearer.ts';
 import { Browser } from '../wire/browser.ts';
 import { exchange } from '../wire/exchange.ts';
-import { type Service, startService, WEB_CLIENT_ID } from '../wire/platform.ts';
+import { type Service, startHostedService, WEB_CLIENT_ID } from '../wire/platform.ts';
 
 /** Of this machine, and not what the product counts as its loopback: as good as another host. */
 const ELSEWHERE = '127.0.0.2';
@@ -11,7 +11,7 @@ const ALLOW = 'SALLYPORT_DANGEROUSLY_ALLOW_PLAIN_HTTP_TO';
 
 const startWith = async (allow: (issuer: string) => Readonly<Record<string, string>>) => {
   const idp = await startFakeIdp(WEB_CLIENT_ID, { host: ELSEWHERE });
-  return startService(allow(idp.issuer), [], {}, idp).catch(async (error: unknown) => {
+  return startHostedService(allow(idp.issuer), [], idp).catch(async (error: unknown) => {
     await idp.close();
     throw error;
   });

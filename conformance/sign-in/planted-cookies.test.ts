@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Browser, NAVIGATION } from '../wire/browser.ts';
 import { exchange } from '../wire/exchange.ts';
-import { type Service, startService } from '../wire/platform.ts';
+import { type Service, startHostedService } from '../wire/platform.ts';
 import { ATTEMPT_COOKIE, beginsSession, openSignIn, SESSION_COOKIE } from '../wire/sign-in.ts';
 
 /** As many as a browser keeps for a site and its sibling domains, the real one left out. */
@@ -24,7 +24,7 @@ const PLACES: readonly (readonly [string, (planted: string[], real: string) => s
 describe('Where the name of a cookie has no __Host- prefix, planted ones', () => {
   let service: Service;
   beforeAll(async () => {
-    service = await startService();
+    service = await startHostedService();
   });
   afterAll(() => service.stop());
 
@@ -109,7 +109,7 @@ describe('Where the name of a cookie has no __Host- prefix, planted ones', () =>
 describe('The id of a session that has ended, with another secret,', () => {
   let service: Service;
   beforeAll(async () => {
-    service = await startService();
+    service = await startHostedService();
   });
   afterAll(() => service.stop());
 

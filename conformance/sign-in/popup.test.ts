@@ -3,7 +3,7 @@ import type { Lie } from '@sallyport/testing/idp/fake-idp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Browser } from '../wire/browser.ts';
 import { exchange, type Received } from '../wire/exchange.ts';
-import { type Service, startService } from '../wire/platform.ts';
+import { type Service, startHostedService } from '../wire/platform.ts';
 import { askMe, expectFailurePage, SESSION_COOKIE } from '../wire/sign-in.ts';
 
 const SIGNED_IN = '/auth/signed-in';
@@ -22,7 +22,7 @@ const linkOf = ({ body, url }: Received) =>
 describe('Signing in in a pop-up', () => {
   let service: Service;
   beforeAll(async () => {
-    service = await startService();
+    service = await startHostedService();
   });
   afterAll(() => service.stop());
 

@@ -6,7 +6,12 @@ import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Browser, NAVIGATION } from '../wire/browser.ts';
 import { exchange, type Received } from '../wire/exchange.ts';
-import { type Service, startService, WEB_CLIENT_ID, WEB_CLIENT_SECRET } from '../wire/platform.ts';
+import {
+  type Service,
+  startHostedService,
+  WEB_CLIENT_ID,
+  WEB_CLIENT_SECRET,
+} from '../wire/platform.ts';
 import { temporaryFolder } from '../wire/process.ts';
 import { basicOf, expectFailurePage, expectSignsIn, openSignIn } from '../wire/sign-in.ts';
 
@@ -25,7 +30,7 @@ async function start(
 ): Promise<Service> {
   const idp = await startFakeIdp(WEB_CLIENT_ID);
   idp.metadata = metadata;
-  return startService({}, [], {}, idp, mode === undefined ? [] : lines(mode));
+  return startHostedService({}, [], idp, mode === undefined ? [] : lines(mode));
 }
 
 const login = (service: Service, query = '') =>
@@ -284,7 +289,7 @@ describe('A web app with a private key', () => {
     const { privateKey } = generateKeyPairSync('ed25519');
     const path = join(folder.path, 'key');
     writeFileSync(path, privateKey.export({ type: 'pkcs8', format: 'pem' }));
-    const service = await startService({ OIDC_CLIENT_SECRET_FILE: '' }, [], {}, undefined, [
+    const service = await startHostedService({ OIDC_CLIENT_SECRET_FILE: '' }, [], undefined, [
       ...lines('always'),
       '      clientAuthentication: private_key_jwt',
       `      privateKeyLocation: ${path}`,

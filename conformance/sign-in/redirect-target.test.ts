@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Browser } from '../wire/browser.ts';
 import { exchange } from '../wire/exchange.ts';
 import { type Asker, createAsker } from '../wire/many.ts';
-import { type Service, startService } from '../wire/platform.ts';
+import { type Service, startHostedService } from '../wire/platform.ts';
 import { temporaryFolder } from '../wire/process.ts';
 import { SESSION_COOKIE } from '../wire/sign-in.ts';
 
@@ -173,7 +173,7 @@ describe('Where a browser is sent after signing in and out', () => {
   beforeAll(async () => {
     const config = join(folder.path, 'config.yaml');
     writeFileSync(config, `rateLimit: { perMinute: 100000 }\nredirectOrigins: [${DOCS}]\n`);
-    service = await startService({}, ['--config', config]);
+    service = await startHostedService({}, ['--config', config]);
     asker = createAsker(service.url, 16);
     const browser = new Browser();
     // Somebody else than those below, who have more browsers than a person may have sessions.

@@ -2,7 +2,7 @@ import type { FakeIdp } from '@sallyport/testing/idp/fake-idp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Browser, nextAddress } from '../wire/browser.ts';
 import { exchange, type Received } from '../wire/exchange.ts';
-import { type Service, startService } from '../wire/platform.ts';
+import { type Service, startHostedService } from '../wire/platform.ts';
 
 const SESSION = 'core_session';
 const ATTEMPT = /^core_login_[0-3]$/;
@@ -11,7 +11,7 @@ const TABS = 20;
 describe('Tabs of one browser', () => {
   let service: Service;
   beforeAll(async () => {
-    service = await startService();
+    service = await startHostedService();
   });
   afterAll(() => service.stop());
 

@@ -3,7 +3,7 @@ import { honestAnswer, type Lie, type TokenAnswer } from '@sallyport/testing/idp
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Browser } from '../wire/browser.ts';
 import { signed } from '../wire/forge.ts';
-import { type Service, startService } from '../wire/platform.ts';
+import { type Service, startHostedService } from '../wire/platform.ts';
 import {
   askMe,
   beginsSession,
@@ -48,7 +48,7 @@ describe('An IdP that answers', () => {
   let service: Service;
   let late: Promise<PromiseSettledResult<Awaited<ReturnType<typeof signIn>>>[]>;
   beforeAll(async () => {
-    service = await startService();
+    service = await startHostedService();
     late = Promise.allSettled(TOO_SLOW.map((lie) => signIn(lie)));
   });
   afterAll(() => service.stop());

@@ -4,12 +4,12 @@ import { accessToken, BEARER_HEADER } from '../wire/bearer.ts';
 import { Browser } from '../wire/browser.ts';
 import { exchange } from '../wire/exchange.ts';
 import { callGrpc } from '../wire/grpc.ts';
-import { type Service, startService } from '../wire/platform.ts';
+import { type Service, startHostedService } from '../wire/platform.ts';
 
 let service: Service;
 let cookie: string;
 beforeAll(async () => {
-  service = await startService();
+  service = await startHostedService();
   const browser = new Browser();
   await service.signIn(browser);
   cookie = `core_session=${browser.cookie('localhost', 'core_session')}`;
@@ -93,13 +93,13 @@ describe('Audiences: auth.authorizedUris, the in-cluster addresses of the admin 
   let inCluster: Service;
   let elsewhere: Service;
   beforeAll(async () => {
-    inCluster = await startService({}, [], {}, undefined, [
+    inCluster = await startHostedService({}, [], undefined, [
       'auth:',
       '  authorizedUris:',
       '    - http://core-admin:80',
       '    - http://core-admin.cloud-cp.svc.cluster.local:80',
     ]);
-    elsewhere = await startService();
+    elsewhere = await startHostedService();
   });
   afterAll(async () => {
     await inCluster.stop();
@@ -175,7 +175,7 @@ describe('Audiences: auth.authorizedUris, the in-cluster addresses of the admin 
   });
 
   it('what is no URL is told with file, line and key, and nothing starts', async () => {
-    const failed = startService({}, [], {}, undefined, [
+    const failed = startHostedService({}, [], undefined, [
       'auth:',
       '  authorizedUris:',
       '    - core-admin',

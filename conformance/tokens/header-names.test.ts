@@ -5,7 +5,7 @@ import { type Home, makeHome } from '../cli/command.ts';
 import { accessToken } from '../wire/bearer.ts';
 import { exchange } from '../wire/exchange.ts';
 import { callGrpc } from '../wire/grpc.ts';
-import { type Service, startService } from '../wire/platform.ts';
+import { type Service, startHostedService } from '../wire/platform.ts';
 import { callConnect } from '../wire/rpc.ts';
 
 const HTTP = 'x-http-authorization';
@@ -16,7 +16,7 @@ let service: Service;
 let home: Home;
 let bearer: string;
 beforeAll(async () => {
-  service = await startService({}, [], {}, undefined, [
+  service = await startHostedService({}, [], undefined, [
     'auth:',
     `  httpAuthorizationHeader: ${HTTP}`,
     `  grpcAuthorizationHeader: ${RPC}`,

@@ -4,7 +4,7 @@ import { startFakeIdp } from '@sallyport/testing/idp/fake-idp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accessToken, BEARER_HEADER } from '../wire/bearer.ts';
 import { exchange } from '../wire/exchange.ts';
-import { type Service, startService, WEB_CLIENT_ID } from '../wire/platform.ts';
+import { type Service, startHostedService, WEB_CLIENT_ID } from '../wire/platform.ts';
 import { temporaryFolder } from '../wire/process.ts';
 
 const CLIENT_SECRET = 'canary-introspection-secret';
@@ -26,7 +26,7 @@ afterAll(async () => {
 
 async function startWithIntrospection(): Promise<Service> {
   const idp = await startFakeIdp(WEB_CLIENT_ID);
-  return startService({}, [], {}, idp, [
+  return startHostedService({}, [], idp, [
     'bearer:',
     '  introspection:',
     `    endpoint: ${idp.issuer}/introspect`,
@@ -129,7 +129,7 @@ describe('A token that is no JWT is asked about at the introspection endpoint', 
   });
 
   it('without an endpoint an opaque token is refused', async () => {
-    const without = await startService();
+    const without = await startHostedService();
     expect(await me('opaque', without)).toBe(401);
     expect(without.idp.counts.introspect).toBe(0);
     await without.stop();

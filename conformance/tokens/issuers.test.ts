@@ -6,7 +6,7 @@ import { Browser } from '../wire/browser.ts';
 import { exchange, type Received } from '../wire/exchange.ts';
 import { rs256 } from '../wire/forge.ts';
 import { callGrpc } from '../wire/grpc.ts';
-import { type Service, startService, WEB_CLIENT_ID } from '../wire/platform.ts';
+import { type Service, startHostedService, WEB_CLIENT_ID } from '../wire/platform.ts';
 
 const USER_INFO = '/flyteidl.service.IdentityService/UserInfo';
 
@@ -24,7 +24,7 @@ describe('Tokens of two issuers', () => {
   let other: FakeIdp;
   beforeAll(async () => {
     other = await startFakeIdp('nobody');
-    service = await startService({}, [], {}, undefined, [
+    service = await startHostedService({}, [], undefined, [
       'bearer:',
       '  subjectPrefix: "first:"',
       '  issuers:',
@@ -75,7 +75,7 @@ describe('Tokens of two issuers', () => {
   });
 
   it('without a prefix for each, two issuers are a start error that names the key', async () => {
-    const failure = await startService({}, [], {}, undefined, [
+    const failure = await startHostedService({}, [], undefined, [
       'bearer:',
       '  issuers:',
       `    - issuer: ${other.issuer}`,
@@ -92,7 +92,7 @@ describe('externalAuthServer.baseUrl and userAuth.openId.baseUrl may differ', ()
   let apps: FakeIdp;
   beforeAll(async () => {
     apps = await startFakeIdp('nobody');
-    service = await startService({}, [], {}, undefined, [
+    service = await startHostedService({}, [], undefined, [
       'auth:',
       '  appAuth:',
       '    externalAuthServer:',
@@ -128,7 +128,7 @@ describe('externalAuthServer.baseUrl and userAuth.openId.baseUrl may differ', ()
   });
 
   it('without a prefix of its own for the sign-in it is a start error that names the key', async () => {
-    const failure = await startService({}, [], {}, undefined, [
+    const failure = await startHostedService({}, [], undefined, [
       'auth:',
       '  appAuth:',
       '    externalAuthServer:',
@@ -152,7 +152,7 @@ describe('externalAuthServer.baseUrl and userAuth.openId.baseUrl may differ', ()
 
 describe('Keys of an issuer', () => {
   it('a flood of unknown key ids causes five fetches of the key set in a minute at most, and what they do not decide is answered 503', async () => {
-    const service = await startService();
+    const service = await startHostedService();
     expect((await me(service, await accessToken(service.idp, service.url))).status).toBe(200);
     const before = service.idp.counts.jwks;
     for (let index = 0; index < 50; index += 1) {
@@ -170,7 +170,7 @@ describe('Keys of an issuer', () => {
   });
 
   it('a token of a key taken into use right after a forged one had the keys fetched is never refused', async () => {
-    const service = await startService();
+    const service = await startHostedService();
     const pair = await generateKeyPair('RS256', { extractable: true });
     const forger = await generateKeyPair('RS256');
     const signed = (key: CryptoKey, jti: string) =>
@@ -195,7 +195,7 @@ describe('Keys of an issuer', () => {
   });
 
   it('tokens are verified while the issuer is down, and refused as before', async () => {
-    const service = await startService();
+    const service = await startHostedService();
     expect((await me(service, await accessToken(service.idp, service.url))).status).toBe(200);
     await service.idp.goDown();
     const fresh = await accessToken(service.idp, service.url, { jti: 'made during the outage' });
@@ -208,7 +208,7 @@ describe('Keys of an issuer', () => {
   it('without keys nobody can tell: 503 and UNAVAILABLE, never an admission, and it mends itself', async () => {
     const idp = await startFakeIdp(WEB_CLIENT_ID);
     await idp.goDown();
-    const service = await startService({}, [], {}, idp);
+    const service = await startHostedService({}, [], idp);
     const bearer = await accessToken(idp, service.url);
     const answer = await me(service, bearer);
     expect([answer.status, JSON.parse(answer.body).reason]).toEqual([503, 'issuer_unavailable']);
@@ -226,7 +226,10 @@ describe('Keys of an issuer', () => {
 
 describe('Access rules stand on bearers too', () => {
   it('with client ids, other applications and none of the people are kept out', async () => {
-    const service = await startService({}, [], {}, undefined, ['access:', '  clientIds: [robot]']);
+    const service = await startHostedService({}, [], undefined, [
+      'access:',
+      '  clientIds: [robot]',
+    ]);
     const app = (id: string) =>
       accessToken(service.idp, service.url, { sub: id, client_id: id, scope: 'all' });
     expect((await me(service, await app('robot'))).status).toBe(200);
@@ -237,7 +240,7 @@ describe('Access rules stand on bearers too', () => {
   });
 
   it('with groups, an application enters only by its client id', async () => {
-    const service = await startService({}, [], {}, undefined, ['access:', '  groups: [staff]']);
+    const service = await startHostedService({}, [], undefined, ['access:', '  groups: [staff]']);
     const bearer = (claims: object) => accessToken(service.idp, service.url, claims);
     expect((await me(service, await bearer({ groups: ['staff'] }))).status).toBe(200);
     expect((await me(service, await bearer({ groups: ['guests'] }))).status).toBe(403);

@@ -4,11 +4,11 @@ import { accessClaims, accessToken, BEARER_HEADER } from '../wire/bearer.ts';
 import { exchange } from '../wire/exchange.ts';
 import { fixedSignature, hs256, rs256, type Signer, writeJws } from '../wire/forge.ts';
 import { callGrpc } from '../wire/grpc.ts';
-import { type Service, startService, WEB_CLIENT_ID } from '../wire/platform.ts';
+import { type Service, startHostedService, WEB_CLIENT_ID } from '../wire/platform.ts';
 
 let service: Service;
 beforeAll(async () => {
-  service = await startService();
+  service = await startHostedService();
 });
 afterAll(() => service.stop());
 

@@ -12,6 +12,7 @@ import { freePort } from '@sallyport/testing/wire/ports';
 import { type Browser, nextAddress, pauseAfter } from './browser.ts';
 import type { Received } from './exchange.ts';
 import { type Running, type Surroundings, start, temporaryFolder } from './process.ts';
+import { type ServiceHost, sharedHost } from './service-host.ts';
 
 /** A running `sallyport up`. */
 export interface Plane {
@@ -82,6 +83,22 @@ export const WEB_CLIENT_ID = 'web-client';
 /** Its secret; a canary that must never show. */
 export const WEB_CLIENT_SECRET = 'canary-web-client-secret';
 const STEPS_MAX = 10;
+
+/**
+ * Starts the service beside others in one process: for tests whose subject is not the process. It has a graph,
+ * state, port and output of its own all the same.
+ *
+ * @param host - The process; that of all tests of the worker when absent.
+ */
+export function startHostedService(
+  environment: Readonly<Record<string, string>> = {},
+  args: readonly string[] = [],
+  given?: FakeIdp,
+  file: readonly string[] = [],
+  host: ServiceHost = sharedHost(),
+): Promise<Service> {
+  return startService(environment, args, { host }, given, file);
+}
 
 /**
  * Starts the service on a free port, configured by environment variables alone.

@@ -8,6 +8,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { ServiceHost } from './service-host.ts';
 
 /** A running command. */
 export interface Running {
@@ -17,6 +18,7 @@ export interface Running {
   /** Everything written so far. */
   readonly stdout: () => string;
   readonly stderr: () => string;
+  signal(name: NodeJS.Signals): void;
   /** Asks it to end, and waits until it has. */
   stop(): Promise<number | null>;
   /** Ends it without asking. */
@@ -35,6 +37,8 @@ export interface Surroundings extends Limits {
   readonly clock?: { readonly environment: Readonly<Record<string, string>> } | undefined;
   /** The command's file; the checkout's when absent. */
   readonly file?: string;
+  /** Runs it beside others in one process, by whose limits and clock it then goes. */
+  readonly host?: ServiceHost | undefined;
 }
 
 const COMMAND = new URL('../../packages/cli/bin/sallyport.js', import.meta.url).pathname;
@@ -48,8 +52,9 @@ const READY_MS = 30_000;
 export async function start(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
-  { fileMaxKiB, clock, file = COMMAND }: Surroundings = {},
+  { fileMaxKiB, clock, file = COMMAND, host }: Surroundings = {},
 ): Promise<Running> {
+  if (host !== undefined) return host.start(args, environment);
   const command = [process.execPath, file, ...args];
   // The shell sets the limit and then becomes the command, so that the pid is the command's.
   const limited = ['bash', '-c', `ulimit -f ${fileMaxKiB} && exec "$0" "$@"`, ...command];
@@ -91,6 +96,7 @@ export async function start(
     pid: child.pid ?? 0,
     stdout: () => stdout,
     stderr: () => stderr,
+    signal: (name) => void child.kill(name),
     stop: () => end(child, ended, 'SIGTERM'),
     kill: async () => void (await end(child, ended, 'SIGKILL')),
   };
