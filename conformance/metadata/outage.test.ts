@@ -8,8 +8,9 @@ import { exchange } from '../wire/exchange.ts';
 import { callGrpc } from '../wire/grpc.ts';
 import { showMetadata, untilMetadataIsAsked } from '../wire/metadata-asked.ts';
 import { type MovedClock, startMovedClock } from '../wire/moved-clock.ts';
-import { type Service, startHostedService, startService, WEB_CLIENT_ID } from '../wire/platform.ts';
+import { type Service, startHostedService, WEB_CLIENT_ID } from '../wire/platform.ts';
 import { callConnect } from '../wire/rpc.ts';
+import { createServiceHost, type ServiceHost } from '../wire/service-host.ts';
 import { PATIENCE } from '../wire/workers.ts';
 
 const METADATA = '/flyteidl2.auth.AuthMetadataService/GetOAuth2Metadata';
@@ -33,19 +34,26 @@ function keptFile(service: Service): string {
   return join(folder, readdirSync(folder)[0] ?? '');
 }
 
+let clock: MovedClock;
+/** Its services follow the clock. */
+let host: ServiceHost;
+beforeAll(async () => {
+  clock = await startMovedClock({ movesTimers: true });
+  host = createServiceHost(clock);
+});
+afterAll(async () => {
+  host.close();
+  await clock.close();
+});
+
 describe('While the IdP is down', () => {
-  let clock: MovedClock;
   let service: Service;
   beforeAll(async () => {
-    clock = await startMovedClock({ movesTimers: true });
     const idp = await startFakeIdp(WEB_CLIENT_ID);
     await idp.goDown();
-    service = await startService({}, [], { clock }, idp);
+    service = await startHostedService({}, [], idp, [], host);
   });
-  afterAll(async () => {
-    await service.stop();
-    await clock.close();
-  });
+  afterAll(() => service.stop());
 
   it('at start, discovery is unavailable with a hint when to ask again, and never an internal error', async () => {
     expect(await answers(service)).toEqual(UNKNOWN);
@@ -132,18 +140,13 @@ describe('While an IdP is down that was up', () => {
 });
 
 describe('An IdP whose document is not to be believed', () => {
-  let clock: MovedClock;
   let doubtful: Service;
   beforeAll(async () => {
-    clock = await startMovedClock({ movesTimers: true });
     const idp = await startFakeIdp(WEB_CLIENT_ID);
     idp.metadata = { issuer: `${idp.issuer}/` };
-    doubtful = await startService({}, [], { clock }, idp);
+    doubtful = await startHostedService({}, [], idp, [], host);
   });
-  afterAll(async () => {
-    await doubtful.stop();
-    await clock.close();
-  });
+  afterAll(() => doubtful.stop());
 
   it.each<readonly [string, Readonly<Record<string, unknown>>]>([
     ['names another issuer', { issuer: 'https://evil.example' }],

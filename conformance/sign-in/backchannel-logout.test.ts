@@ -19,9 +19,10 @@ import {
   signInOf,
   somebody,
 } from '../wire/logout-token.ts';
-import { startMovedClock } from '../wire/moved-clock.ts';
+import { type MovedClock, startMovedClock } from '../wire/moved-clock.ts';
 import { type Service, startHostedService, startService, WEB_CLIENT_ID } from '../wire/platform.ts';
 import { start } from '../wire/process.ts';
+import { createServiceHost, type ServiceHost } from '../wire/service-host.ts';
 import { askMe, openSignIn, SESSION_COOKIE } from '../wire/sign-in.ts';
 
 const seconds = () => Math.floor(Date.now() / 1_000);
@@ -342,9 +343,20 @@ describe('Back-channel logout, while something is down,', () => {
 });
 
 describe('Keys of logout tokens', () => {
+  let clock: MovedClock;
+  let host: ServiceHost;
+  beforeAll(async () => {
+    clock = await startMovedClock();
+    host = createServiceHost(clock);
+  });
+  afterEach(() => clock.advance(Date.now() - clock.now()));
+  afterAll(async () => {
+    host.close();
+    await clock.close();
+  });
+
   it('2.8: that the IdP takes into use right after a forged token had them fetched fail its logout with 400 and Retry-After, and end the session with the same token then', async () => {
-    const clock = await startMovedClock();
-    const service = await startService({}, [], { clock });
+    const service = await startHostedService({}, [], undefined, [], host);
     const { idp } = service;
     try {
       const { sub, sid } = somebody();
@@ -378,13 +390,11 @@ describe('Keys of logout tokens', () => {
       expect(idp.counts.jwks - before).toBe(1);
     } finally {
       await service.stop();
-      await clock.close();
     }
   });
 
   it('are fetched once more for one that is not known, and a flood of forged tokens costs the IdP nothing beyond that', async () => {
-    const clock = await startMovedClock();
-    const service = await startService({}, [], { clock });
+    const service = await startHostedService({}, [], undefined, [], host);
     const { idp } = service;
     try {
       const { sub, sid } = somebody();
@@ -409,7 +419,6 @@ describe('Keys of logout tokens', () => {
       expect(idp.counts.jwks - before).toBe(1);
     } finally {
       await service.stop();
-      await clock.close();
     }
   });
 });

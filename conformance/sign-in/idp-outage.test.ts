@@ -1,11 +1,12 @@
-import { startFakeIdp } from '@sallyport/testing/idp/fake-idp';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Lie, startFakeIdp } from '@sallyport/testing/idp/fake-idp';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { Browser, NAVIGATION } from '../wire/browser.ts';
 import { exchange } from '../wire/exchange.ts';
 import { createAsker } from '../wire/many.ts';
 import { showMetadata, untilMetadataIsAsked } from '../wire/metadata-asked.ts';
 import { type MovedClock, startMovedClock } from '../wire/moved-clock.ts';
-import { type Service, startHostedService, startService, WEB_CLIENT_ID } from '../wire/platform.ts';
+import { type Service, startHostedService, WEB_CLIENT_ID } from '../wire/platform.ts';
+import { createServiceHost, type ServiceHost } from '../wire/service-host.ts';
 import { askMe, expectFailurePage, expectSignsIn } from '../wire/sign-in.ts';
 
 const POLLS = 2_000;
@@ -14,10 +15,16 @@ const TRIES = 2_000;
 const SOON_SECONDS = 15;
 
 let clock: MovedClock;
+/** Its services follow the clock. */
+let host: ServiceHost;
 beforeAll(async () => {
   clock = await startMovedClock({ movesTimers: true });
+  host = createServiceHost(clock);
 });
-afterAll(() => clock.close());
+afterAll(async () => {
+  host.close();
+  await clock.close();
+});
 
 /** Asks until it is ready, or often enough. */
 async function becomesReady(service: Service): Promise<boolean> {
@@ -32,7 +39,7 @@ async function becomesReady(service: Service): Promise<boolean> {
 async function startWithoutIdp(): Promise<Service> {
   const idp = await startFakeIdp(WEB_CLIENT_ID);
   await idp.goDown();
-  return startService({}, [], { clock }, idp);
+  return startHostedService({}, [], idp, [], host);
 }
 
 /** Nobody signs in meanwhile: the service finds the IdP by itself. */
@@ -148,7 +155,7 @@ describe('An IdP whose metadata', () => {
   beforeAll(async () => {
     const idp = await startFakeIdp(WEB_CLIENT_ID);
     idp.metadata = { issuer: `${idp.issuer}/` };
-    service = await startService({}, [], { clock }, idp);
+    service = await startHostedService({}, [], idp, [], host);
   });
   afterAll(() => service.stop());
 
@@ -175,7 +182,7 @@ describe('An IdP whose metadata, once it is good,', () => {
   it('is mended is believed within seconds', async () => {
     const idp = await startFakeIdp(WEB_CLIENT_ID);
     idp.metadata = { issuer: `${idp.issuer}/` };
-    const service = await startService({}, [], { clock }, idp);
+    const service = await startHostedService({}, [], idp, [], host);
     await untilMetadataIsAsked(clock, idp);
     expect((await exchange(`${service.url}/readyz`)).status).toBe(503);
     idp.metadata = {};
@@ -194,5 +201,72 @@ describe('An IdP whose metadata, once it is good,', () => {
     const { searchParams } = new URL(received.location ?? '');
     expect(searchParams.getAll('tenant')).toEqual(['a b']);
     expect(searchParams.getAll('client_id')).toEqual([WEB_CLIENT_ID]);
+  });
+});
+
+describe('An IdP that answers too slowly', () => {
+  /** Starts a service that follows the clock; tokens of its IdP, too. */
+  async function startFollowing(file: readonly string[] = []): Promise<Service> {
+    const service = await startHostedService({}, [], undefined, file, host);
+    onTestFinished(() => service.stop());
+    service.idp.now = clock.now;
+    return service;
+  }
+
+  /** Lets time pass until there is an answer. */
+  async function expectWithinSeconds<T>(seconds: number, answer: Promise<T>): Promise<T> {
+    let isAnswered = false;
+    const note = () => {
+      isAnswered = true;
+    };
+    answer.then(note, note);
+    const begun = clock.now();
+    while (!isAnswered) await clock.advance(500);
+    expect((clock.now() - begun) / 1_000).toBeLessThan(seconds);
+    return answer;
+  }
+
+  it('head, body or userinfo: after ten seconds a page, no session; others were not held up', async () => {
+    const service = await startFollowing();
+    const lies: readonly Lie[] = [
+      { forge: () => new Promise<string>(() => {}) },
+      { answer: () => ({ body: '{"access_token":"canary', isEndless: true }) },
+      { userInfoAnswer: { body: '{"sub":"ada"', isEndless: true } },
+    ];
+    const browsers = lies.map(() => new Browser());
+    const asked = [
+      ...Array.from({ length: 2 }, () => service.idp.nextRequest('/token')),
+      service.idp.nextRequest('/userinfo'),
+    ];
+    const late = Promise.all(
+      lies.map((lie, at) => service.signIn(browsers[at] ?? new Browser(), '/wanted', lie)),
+    );
+    await Promise.all(asked);
+    await expectSignsIn(service, new Browser());
+    for (const received of await expectWithinSeconds(15, late)) {
+      expectFailurePage(received, 'idp_unreachable', 503);
+      expect(received.body).not.toContain('canary');
+    }
+    for (const browser of browsers) {
+      expect(await askMe(service, browser)).toBe(401);
+      await expectSignsIn(service, browser);
+    }
+  });
+
+  it('a pushed authorization request: after ten seconds the page to try again, and nothing in the browser', async () => {
+    const service = await startFollowing([
+      'auth: { userAuth: { openId: { pushedAuthorization: always } } }',
+    ]);
+    service.idp.stalled.add('/par');
+    const pushed = service.idp.nextRequest('/par');
+    const login = new Browser().step(`${service.url}/login?redirect_url=/wanted`);
+    const { form } = await pushed;
+    const received = await expectWithinSeconds(15, login);
+    expectFailurePage(received, 'idp_unreachable', 503);
+    expect([received.location, received.setCookies]).toEqual([undefined, []]);
+    for (const name of ['state', 'nonce', 'code_challenge'])
+      expect(received.body).not.toContain(form.get(name));
+    service.idp.stalled.clear();
+    await expectSignsIn(service, new Browser());
   });
 });

@@ -45,7 +45,6 @@ describe('A sign-in whose parameters are pushed', () => {
   });
   afterEach(() => {
     service.idp.pushAnswer = undefined;
-    service.idp.stalled.clear();
   });
   afterAll(() => service.stop());
 
@@ -158,11 +157,6 @@ describe('A sign-in whose parameters are pushed', () => {
     await service.idp.comeUp();
     await expectSignsIn(service, new Browser());
   });
-
-  it('that is never answered ends on the page to try again after ten seconds', async () => {
-    service.idp.stalled.add('/par');
-    await expectNoFrontChannel('idp_unreachable', 503);
-  }, 30_000);
 
   it.each<[string, TokenAnswer]>([
     ['another status', { status: 200, body: '{"request_uri":"urn:x","expires_in":60}' }],

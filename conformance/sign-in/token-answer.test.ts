@@ -4,13 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Browser } from '../wire/browser.ts';
 import { signed } from '../wire/forge.ts';
 import { type Service, startHostedService } from '../wire/platform.ts';
-import {
-  askMe,
-  beginsSession,
-  expectFailurePage,
-  expectRefused,
-  expectSignsIn,
-} from '../wire/sign-in.ts';
+import { askMe, beginsSession, expectRefused } from '../wire/sign-in.ts';
 
 const MIB = 1_048_576;
 const HTML = '<html><script>alert(1)</script>Sign in at the captive portal</html>';
@@ -38,18 +32,10 @@ function packed(bytes: number): Lie {
   };
 }
 
-const TOO_SLOW: readonly Lie[] = [
-  { forge: () => new Promise<string>(() => {}) },
-  answering({ body: '{"access_token":"canary', isEndless: true }),
-  { userInfoAnswer: { body: '{"sub":"ada"', isEndless: true } },
-];
-
 describe('An IdP that answers', () => {
   let service: Service;
-  let late: Promise<PromiseSettledResult<Awaited<ReturnType<typeof signIn>>>[]>;
   beforeAll(async () => {
     service = await startHostedService();
-    late = Promise.allSettled(TOO_SLOW.map((lie) => signIn(lie)));
   });
   afterAll(() => service.stop());
 
@@ -313,15 +299,4 @@ describe('An IdP that answers', () => {
       expect(JSON.parse(body)).toMatchObject({ subject: 'ada', name: '', email: '' });
     });
   });
-
-  it('too slowly, head, body or userinfo: after ten seconds a page, no session; others were not held up', async () => {
-    // Begun before all other tests of this file.
-    for (const outcome of await late) {
-      if (outcome.status === 'rejected') throw outcome.reason;
-      const { browser, received } = outcome.value;
-      expectFailurePage(received, 'idp_unreachable', 503);
-      expect(await askMe(service, browser)).toBe(401);
-      await expectSignsIn(service, browser);
-    }
-  }, 30_000);
 });

@@ -19,7 +19,8 @@ interface Service {
   readonly stdout: Writable;
   readonly stderr: Writable;
   readonly signals: EventEmitter;
-  end(code: number): void;
+  /** Returns whether it had not ended before. */
+  end(code: number): boolean;
 }
 
 /** Thrown where a service would end the process. */
@@ -38,17 +39,13 @@ for (const name of ['argv', 'env', 'stdout', 'stderr'] as const) {
 }
 for (const name of ['on', 'once', 'off', 'removeAllListeners'] as const)
   process[name] = followService(name, process[name]) as never;
-process.exit = (code) => {
+process.exit = ((code) => {
   const service = current.getStore();
   if (service === undefined) throw new Error('no service has asked for the end of the process');
-  service.end(Number(code ?? 0));
+  // The command does not wait long for its last lines to be read, and then ends once more.
+  if (!service.end(Number(code ?? 0))) return;
   throw new Ended();
-};
-process.on('uncaughtException', (error) => {
-  if (error instanceof Ended) return;
-  console.error(error);
-  process.kill(process.pid, 'SIGKILL');
-});
+}) as typeof process.exit;
 // The test holds the other end, also when it is killed.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 process.on('message', (message: ToHost) => {
@@ -65,8 +62,10 @@ async function run({ id, args, environment }: Extract<ToHost, { args: unknown }>
     stdout: collector((stdout) => send({ id, stdout })),
     stderr: collector((stderr) => send({ id, stderr })),
     signals: new EventEmitter(),
-    end: (code) => {
-      if (running.delete(id)) send({ id, code });
+    end(code) {
+      const isFirst = running.delete(id);
+      if (isFirst) send({ id, code });
+      return isFirst;
     },
   };
   running.set(id, service);
