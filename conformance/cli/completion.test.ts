@@ -9,8 +9,13 @@ beforeAll(() => {
 afterAll(() => home.remove());
 
 const has = (shell: string): boolean => spawnSync(shell, ['-c', 'true']).status === 0;
-const script = async (shell: string): Promise<string> =>
-  (await home.run(['completion', shell])).stdout;
+const scripts = new Map<string, Promise<string>>();
+/** The script of a shell, asked for once. */
+function script(shell: string): Promise<string> {
+  const asked = scripts.get(shell) ?? home.run(['completion', shell]).then(({ stdout }) => stdout);
+  scripts.set(shell, asked);
+  return asked;
+}
 
 describe('sallyport completion', () => {
   /** What bash's own completion would offer for a command line that ends in its last word. */

@@ -14,35 +14,26 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../wire/process.ts';
-import { type Ended, type Home, makeHome } from './command.ts';
-import { createCommandHost } from './command-host.ts';
-import { type FakePlatform, startFakePlatform } from './fake-platform.ts';
+import type { Ended } from './command.ts';
+import { withoutPauses } from './device-code.ts';
+import { clock, home, platform, useHomeAndPlatform } from './fixture.ts';
 
 const CANARY = 'canary-of-another-file';
 /** Only root can give a file away. */
 const isRoot = process.getuid?.() === 0;
 const NOBODY = 65_534;
 
-const host = createCommandHost();
-afterAll(() => host.stop());
-let home: Home;
-let platform: FakePlatform;
+useHomeAndPlatform();
 /** A repository somebody cloned, outside of the home. */
 let cloned: ReturnType<typeof temporaryFolder>;
-beforeEach(async () => {
-  home = makeHome(host);
-  platform = await startFakePlatform();
+beforeEach(() => {
   platform.pollsUntilConfirmed = 0;
   cloned = temporaryFolder();
   mkdirSync(join(cloned.path, '.git'));
 });
-afterEach(async () => {
-  await platform.close();
-  home.remove();
-  cloned.remove();
-});
+afterEach(() => cloned.remove());
 
 const projectFile = (): string => join(cloned.path, '.sallyport.yaml');
 const ownFile = (): string => join(home.path, '.config/sallyport/config.yaml');
@@ -165,7 +156,8 @@ describe("A person's own file", () => {
     symlinkSync(elsewhere, ownFile());
     expect(await selectedIn(home.path)).toBe('one');
     const login = ['login', '--endpoint', platform.url, '--flow', 'device', '--profile', 'three'];
-    expect((await home.run(login)).code).toBe(0);
+    const { code } = await withoutPauses(clock, platform, () => home.run(login));
+    expect(code).toBe(0);
     expect(lstatSync(ownFile()).isSymbolicLink()).toBe(true);
     expect(readFileSync(elsewhere, 'utf8')).toContain('three:');
   });
@@ -380,6 +372,8 @@ describe('Certificates', () => {
   it.each<[string, (path: string) => void, string]>([
     ['a named pipe', (path) => execFileSync('mkfifo', [path]), 'no regular file'],
     ['absent', () => {}, 'no such file'],
+    ['a folder', (path) => mkdirSync(path), 'no regular file'],
+    ['of something else', (path) => writeFileSync(path, 'text'), 'no certificate'],
   ])('from a file that is %s: a sentence with its path', async (_, plant, found) => {
     const path = join(home.path, 'ca.pem');
     plant(path);

@@ -2,36 +2,18 @@ import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { isTaken } from '@sallyport/testing/wire/ports';
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { exchange } from '../wire/exchange.ts';
-import { startMovedClock } from '../wire/moved-clock.ts';
-import { PATIENCE } from '../wire/workers.ts';
-import { type Ended, type Home, makeHome } from './command.ts';
-import { createCommandHost } from './command-host.ts';
+import type { Ended } from './command.ts';
 import { withoutPauses } from './device-code.ts';
-import { type FakePlatform, startFakePlatform } from './fake-platform.ts';
+import { startFakePlatform } from './fake-platform.ts';
+import { clock, home, platform, runWithBrowser, useHomeAndPlatform } from './fixture.ts';
 import { browserCommand, readRecord } from './scripted-browser.ts';
 
-/** What the browser writes down: the address it is given, and where that ends. */
-const PAGES = 2;
-
-const clock = await startMovedClock({ movesTimers: true });
-const host = createCommandHost(clock);
-afterAll(async () => {
-  host.stop();
-  await clock.close();
-});
-let home: Home;
-let platform: FakePlatform;
+useHomeAndPlatform();
 let record: string;
-beforeEach(async () => {
-  home = makeHome(host);
-  platform = await startFakePlatform();
+beforeEach(() => {
   record = join(home.path, 'record');
-});
-afterEach(async () => {
-  await platform.close();
-  home.remove();
 });
 
 const login = (...args: string[]): string[] => [
@@ -43,13 +25,7 @@ const login = (...args: string[]): string[] => [
   ...args,
 ];
 
-/** Signs in by browser; the browser has left when this resolves. */
-async function signIn(...args: string[]): Promise<Ended> {
-  const pages = readRecord(record).length + PAGES;
-  const ended = await home.run(login(...args));
-  await expect.poll(() => readRecord(record).length, PATIENCE).toBe(pages);
-  return ended;
-}
+const signIn = (...args: string[]): Promise<Ended> => runWithBrowser(record, login(...args));
 
 async function expectSignedIn(): Promise<void> {
   const token = await home.run(['token', '--no-login']);
@@ -285,14 +261,8 @@ describe('Profiles', () => {
     const other = await startFakePlatform();
     try {
       await signIn();
-      const second = await home.run([
-        'login',
-        '--endpoint',
-        other.url,
-        '--browser',
-        browserCommand(record),
-      ]);
-      await expect.poll(() => readRecord(record).length, PATIENCE).toBe(2 * PAGES);
+      const args = ['login', '--endpoint', other.url, '--browser', browserCommand(record)];
+      const second = await runWithBrowser(record, args);
       const name = new URL(other.url).host.replace(':', '-');
       expect(second.stderr).toContain(`--profile ${name}`);
       const first = JSON.parse((await home.run(['whoami', '--json'])).stdout);

@@ -52,21 +52,3 @@ describe('Proxies of the environment', () => {
     expect([code, lines]).toEqual([0, []]);
   });
 });
-
-describe('Certificates', () => {
-  it.each([
-    ['nosuch.pem', 'no such file'],
-    ['.', 'no regular file'],
-    [new URL(import.meta.url).pathname, 'no certificate'],
-  ])('--ca-file %s is refused by name: %s', async (path, found) => {
-    const { code, stderr } = await home.run([
-      'token',
-      '--endpoint',
-      'https://platform.example.com',
-      '--ca-file',
-      path,
-    ]);
-    expect(code).toBe(1);
-    expect(stderr).toContain(found);
-  });
-});

@@ -1,16 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Browser } from '../wire/browser.ts';
 import { exchange } from '../wire/exchange.ts';
 import { type Plane, startPlane } from '../wire/platform.ts';
 import { holdRedirectPort, REDIRECT_PORT } from '../wire/redirect-port.ts';
-import { type Home, makeHome } from './command.ts';
+import type { Ended, Home } from './command.ts';
+import { signInByDevice } from './device-code.ts';
+import { clock, home, runWithBrowser, useHome } from './fixture.ts';
+import type { ListDocument } from './operator.ts';
 import { browserCommand, readRecord } from './scripted-browser.ts';
 
 let plane: Plane;
 let giveBack: () => Promise<void>;
-let home: Home;
+useHome();
 let record: string;
 let browser: string;
 beforeAll(async () => {
@@ -22,21 +25,18 @@ afterAll(async () => {
   await giveBack();
 });
 beforeEach(() => {
-  home = makeHome();
   record = join(home.path, 'record');
   browser = browserCommand(record, 'ada', join(plane.state, 'idp', 'passwords'));
 });
-afterEach(() => home.remove());
+
+const signIn = (): Promise<Ended> =>
+  runWithBrowser(record, ['login', '--endpoint', plane.url, '--browser', browser]);
+/** As a process of its own: a certificate authority that is named is trusted in all of the process. */
+const runAlone: Home['run'] = (...given) => home.start(...given).ended;
 
 describe('Against the whole plane', () => {
   it('login learns client ID and redirect URI, opens the browser, exchanges the code, keeps the tokens', async () => {
-    const { code, stderr } = await home.run([
-      'login',
-      '--endpoint',
-      plane.url,
-      '--browser',
-      browser,
-    ]);
+    const { code, stderr } = await signIn();
     expect([code, stderr]).toEqual([0, expect.stringContaining('as Ada Lovelace')]);
     const opened = new URL(readRecord(record)[0]?.argv?.at(-1) ?? '');
     expect(opened.origin).toBe(plane.issuer);
@@ -52,7 +52,7 @@ describe('Against the whole plane', () => {
   });
 
   it('the token enters in core-authorization, and nobody does without it', async () => {
-    await home.run(['login', '--endpoint', plane.url, '--browser', browser]);
+    await signIn();
     const { stdout } = await home.run(['token', '--header']);
     const [name = '', value = ''] = stdout.trimEnd().split(': ');
     expect(name).toBe('core-authorization');
@@ -62,37 +62,29 @@ describe('Against the whole plane', () => {
   });
 
   it('after logout nobody is signed in', async () => {
-    await home.run(['login', '--endpoint', plane.url, '--browser', browser]);
+    await signIn();
     expect((await home.run(['logout'])).code).toBe(0);
     expect((await home.run(['token', '--no-login'])).code).toBe(4);
     expect((await home.run(['status'])).code).toBe(4);
   });
 
   it('login with a device code that is confirmed on another device', async () => {
-    const under = home.start(['login', '--endpoint', plane.url, '--flow', 'device']);
-    const said = await under.says('waiting until the code');
-    const url = /^ {2}(http\S+)$/m.exec(said)?.[1] ?? '';
-    const person = new Browser();
-    let page = await person.visit(url);
-    const fields = { login: 'grace', password: plane.password('grace') };
-    for (let steps = 0; steps < 4 && /<form/i.test(page.body); steps += 1)
-      page = await person.submit(page, fields);
-    const { code, stderr } = await under.ended;
+    const { code, stderr } = await signInByDevice(home, plane, 'grace', clock);
     expect([code, stderr]).toEqual([0, expect.stringContaining('as Grace Hopper')]);
   });
 
   it('over TLS with the certificate authority that is named, and not without it', async () => {
     const url = plane.url.replace('http:', 'https:');
     const login = ['login', '--endpoint', url, '--browser', browser];
-    const refused = await home.run(login);
+    const refused = await runAlone(login);
     expect(refused.code).toBe(5);
     const caFile = join(plane.state, 'tls', 'ca.pem');
-    const trusted = await home.run([...login, '--ca-file', caFile]);
+    const trusted = await runAlone([...login, '--ca-file', caFile]);
     expect([trusted.code, trusted.stderr]).toEqual([0, expect.stringContaining('Ada Lovelace')]);
     expect(readFileSync(join(home.path, '.config/sallyport/config.yaml'), 'utf8')).toContain(
       caFile,
     );
-    expect((await home.run(['whoami'])).code).toBe(0);
+    expect((await runAlone(['whoami'])).code).toBe(0);
   });
 
   it("credentials of a service app need nobody, and are an application's", async () => {
@@ -111,5 +103,20 @@ describe('Against the whole plane', () => {
       0,
       expect.objectContaining({ account: expect.objectContaining({ kind: 'app' }) }),
     ]);
+  });
+
+  it('sallyport sessions takes its deployment variables as they are', async () => {
+    await plane.signIn(new Browser(), '/', 'ada');
+    const deployment = readFileSync(join(plane.state, 'deployment.env'), 'utf8');
+    const environment = Object.fromEntries(
+      [...deployment.matchAll(/^(\w+)='(.*)'$/gm)].map(([, name = '', value = '']) => [
+        name,
+        value,
+      ]),
+    );
+    const { code, stdout } = await home.run(['sessions', 'list', '--json'], environment);
+    expect(code).toBe(0);
+    const { sessions } = JSON.parse(stdout) as ListDocument;
+    expect(sessions.map(({ issuer }) => issuer)).toEqual([plane.issuer]);
   });
 });

@@ -1,36 +1,23 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { exchange } from '../wire/exchange.ts';
 import { type Plane, startPlane } from '../wire/platform.ts';
-import { holdRedirectPort } from '../wire/redirect-port.ts';
-import { type Home, makeHome } from './command.ts';
-import { createCommandHost } from './command-host.ts';
-import { browserCommand } from './scripted-browser.ts';
+import { signInByDevice } from './device-code.ts';
+import { clock, home, useHome } from './fixture.ts';
 
 const PROCESSES = 20;
 
 let plane: Plane;
-const host = createCommandHost();
-let home: Home;
-let giveBack: () => Promise<void>;
+useHome();
 beforeAll(async () => {
-  giveBack = await holdRedirectPort();
   plane = await startPlane(['--cli-refresh-tokens']);
-}, 300_000);
-afterAll(async () => {
-  host.stop();
-  await plane.stop();
-  await giveBack();
 });
+afterAll(() => plane.stop());
 beforeEach(async () => {
-  home = makeHome(host);
-  const passwords = join(plane.state, 'idp', 'passwords');
-  const browser = browserCommand(join(home.path, 'record'), 'ada', passwords);
-  const login = ['login', '--endpoint', plane.url, '--browser', browser];
-  expect((await home.run(login)).code).toBe(0);
+  const { code, stderr } = await signInByDevice(home, plane, 'ada', clock);
+  expect([code, stderr]).toEqual([0, expect.stringContaining('as Ada Lovelace')]);
 });
-afterEach(() => home.remove());
 
 /** The one file of kept tokens. */
 function tokenFile(): string {

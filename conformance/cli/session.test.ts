@@ -1,29 +1,15 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { rootCertificates } from 'node:tls';
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startMovedClock } from '../wire/moved-clock.ts';
-import { type Ended, type Home, makeHome } from './command.ts';
-import { createCommandHost } from './command-host.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Ended } from './command.ts';
 import { withoutPauses } from './device-code.ts';
-import { type FakePlatform, startFakePlatform } from './fake-platform.ts';
+import { startFakePlatform } from './fake-platform.ts';
+import { clock, home, platform, useHomeAndPlatform } from './fixture.ts';
 
-const clock = await startMovedClock({ movesTimers: true });
-const host = createCommandHost(clock);
-afterAll(async () => {
-  host.stop();
-  await clock.close();
-});
-let home: Home;
-let platform: FakePlatform;
-beforeEach(async () => {
-  home = makeHome(host);
-  platform = await startFakePlatform();
+useHomeAndPlatform();
+beforeEach(() => {
   platform.pollsUntilConfirmed = 0;
-});
-afterEach(async () => {
-  await platform.close();
-  home.remove();
 });
 
 const signIn = (args: readonly string[] = [], at = platform): Promise<Ended> =>

@@ -4,8 +4,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { Browser } from '../wire/browser.ts';
 import { type Service, startService } from '../wire/platform.ts';
 import { askMe } from '../wire/sign-in.ts';
-import { type Ended, type Home, makeHome } from './command.ts';
-import { createCommandHost } from './command-host.ts';
+import type { Ended } from './command.ts';
+import { home, useHome } from './fixture.ts';
 import {
   ADA,
   CHROME,
@@ -19,21 +19,13 @@ import {
 } from './operator.ts';
 import { hasTerminal, startOnTerminal } from './screen.ts';
 
-const host = createCommandHost();
-afterAll(() => host.stop());
-let home: Home;
+useHome();
 let service: Service;
 beforeAll(async () => {
   service = await startService();
 });
 afterAll(() => service.stop());
-beforeEach(() => {
-  home = makeHome(host);
-});
-afterEach(async () => {
-  await run('revoke', '--all', '--yes');
-  home.remove();
-});
+afterEach(() => run('revoke', '--all', '--yes'));
 
 const run = (...args: string[]): Promise<Ended> =>
   home.run(['sessions', ...args], variables(service));

@@ -1,22 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Browser } from '../wire/browser.ts';
 import { type Service, startService } from '../wire/platform.ts';
 import { temporaryFolder } from '../wire/process.ts';
 import { askMe } from '../wire/sign-in.ts';
-import { type Home, makeHome } from './command.ts';
-import { createCommandHost } from './command-host.ts';
+import { home, useHome } from './fixture.ts';
 import { ADA, FIREFOX, idOf, signIn, variables } from './operator.ts';
 
-const host = createCommandHost();
-afterAll(() => host.stop());
-let home: Home;
-beforeEach(() => {
-  home = makeHome(host);
-});
-afterEach(() => home.remove());
+useHome();
 
 describe('sallyport sessions with another state than that of the server', () => {
   let service: Service;
@@ -107,18 +100,16 @@ describe('sallyport sessions with another state than that of the server', () => 
   });
 
   it('a store that cannot be read is told with code 1, and revoke names what it did not touch', async () => {
-    const broken = await startService();
-    const browser = await signIn(broken, ADA, FIREFOX);
-    await broken.running.stop();
-    const path = join(broken.state, 'sessions.sqlite');
+    // The last test of this server.
+    await service.running.stop();
+    const path = join(service.state, 'sessions.sqlite');
     for (const side of ['-wal', '-shm']) rmSync(path + side, { force: true });
     writeFileSync(path, 'not a database at all'.repeat(300));
-    const listed = await home.run(['sessions', 'list'], variables(broken));
+    const listed = await home.run(['sessions', 'list'], variables(service));
     const revoked = await home.run(
-      ['sessions', 'revoke', idOf(browser), 'AAAAAAAA', '--json'],
-      variables(broken),
+      ['sessions', 'revoke', idOf(ada), 'AAAAAAAA', '--json'],
+      variables(service),
     );
-    await broken.stop();
     expect([listed.code, listed.stdout]).toEqual([1, '']);
     expect(listed.stderr).toContain('SP_STORE_UNAVAILABLE');
     expect(revoked.code).toBe(1);
@@ -126,7 +117,7 @@ describe('sallyport sessions with another state than that of the server', () => 
       ok: false,
       error: 'SP_STORE_UNAVAILABLE',
       ended: [],
-      untouched: [idOf(browser), 'AAAAAAAA'],
+      untouched: [idOf(ada), 'AAAAAAAA'],
     });
   });
 });

@@ -1,11 +1,9 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { Browser } from '../wire/browser.ts';
-import { type Plane, type Service, startPlane, startService } from '../wire/platform.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Browser } from '../wire/browser.ts';
+import { type Service, startService } from '../wire/platform.ts';
 import { askMe } from '../wire/sign-in.ts';
-import { type Ended, type Home, makeHome } from './command.ts';
-import { createCommandHost } from './command-host.ts';
+import type { Ended } from './command.ts';
+import { home, useHome } from './fixture.ts';
 import {
   ADA,
   CHROME,
@@ -20,13 +18,17 @@ import {
 } from './operator.ts';
 import { hasTerminal, startOnTerminal } from './screen.ts';
 
-const host = createCommandHost();
-afterAll(() => host.stop());
-let home: Home;
-beforeEach(() => {
-  home = makeHome(host);
+useHome();
+
+let service: Service;
+beforeAll(async () => {
+  service = await startService();
 });
-afterEach(() => home.remove());
+afterAll(() => service.stop());
+const run = (...args: string[]): Promise<Ended> =>
+  home.run(['sessions', ...args], variables(service));
+/** The server is one for all: none of these is found by those that come after. */
+const endAll = (): Promise<Ended> => run('revoke', '--all', '--yes');
 
 const HOSTILE = {
   sub: 'eve',
@@ -36,19 +38,15 @@ const HOSTILE_BROWSER = 'Evil\u009b2J\u009b31m/1.0 \u00ad\u0085';
 const COMMAND_TO_A_TERMINAL = /[\p{Cc}\p{Cf}]/u;
 
 describe('sallyport sessions list', () => {
-  let service: Service;
   let ada: Browser;
   let grace: Browser;
   let startedAt: number;
   beforeAll(async () => {
-    service = await startService();
     startedAt = Date.now();
     ada = await signIn(service, ADA, FIREFOX);
     grace = await signIn(service, GRACE, CHROME);
   });
-  afterAll(() => service.stop());
-  const run = (...args: string[]): Promise<Ended> =>
-    home.run(['sessions', ...args], variables(service));
+  afterAll(endAll);
   const list = async (...args: string[]): Promise<ListDocument> =>
     JSON.parse((await run('list', '--json', ...args)).stdout) as ListDocument;
 
@@ -162,15 +160,11 @@ describe('sallyport sessions list', () => {
 });
 
 describe('Text of a browser or the identity provider', () => {
-  let service: Service;
   let eve: Browser;
   beforeAll(async () => {
-    service = await startService();
     eve = await signIn(service, HOSTILE, HOSTILE_BROWSER);
   });
-  afterAll(() => service.stop());
-  const run = (...args: string[]): Promise<Ended> =>
-    home.run(['sessions', ...args], variables(service));
+  afterAll(endAll);
 
   it('reaches a pipe with nothing in it that a terminal obeys', async () => {
     const { stdout } = await run('list');
@@ -204,12 +198,9 @@ describe('Text of a browser or the identity provider', () => {
 });
 
 describe('No secret in what sallyport sessions says', () => {
-  let service: Service;
   const sinks: { readonly name: string; readonly text: string }[] = [];
   const secrets = new Map<string, string>();
   beforeAll(async () => {
-    home = makeHome(host);
-    service = await startService();
     const browsers = [
       await signIn(service, ADA, FIREFOX),
       await signIn(service, ADA, CHROME),
@@ -234,13 +225,12 @@ describe('No secret in what sallyport sessions says', () => {
       ['revoke', '--subject', 'grace'],
       ['revoke', '--all', '--yes'],
     ]) {
-      const { stdout, stderr } = await home.run(['sessions', ...args], variables(service));
+      const { stdout, stderr } = await run(...args);
       const [name] = args;
       sinks.push({ name: `${name} on stdout`, text: stdout });
       sinks.push({ name: `${name} on stderr`, text: stderr });
     }
   });
-  afterAll(() => service.stop());
 
   const findLeaks = (from: typeof sinks): string[] =>
     from.flatMap(({ name, text }) =>
@@ -259,28 +249,5 @@ describe('No secret in what sallyport sessions says', () => {
     for (const { name, text } of sinks)
       for (const [what, secret] of secrets)
         expect(findLeaks([{ name, text: `${text} ${secret}` }])).toEqual([`${what} in ${name}`]);
-  });
-});
-
-describe('sallyport sessions with the deployment of sallyport up', () => {
-  let plane: Plane;
-  beforeAll(async () => {
-    plane = await startPlane();
-  });
-  afterAll(() => plane.stop());
-
-  it('takes its deployment variables as they are', async () => {
-    await plane.signIn(new Browser(), '/', 'ada');
-    const deployment = readFileSync(join(plane.state, 'deployment.env'), 'utf8');
-    const environment = Object.fromEntries(
-      [...deployment.matchAll(/^(\w+)='(.*)'$/gm)].map(([, name = '', value = '']) => [
-        name,
-        value,
-      ]),
-    );
-    const { code, stdout } = await home.run(['sessions', 'list', '--json'], environment);
-    expect(code).toBe(0);
-    const { sessions } = JSON.parse(stdout) as ListDocument;
-    expect(sessions.map(({ issuer }) => issuer)).toEqual([plane.issuer]);
   });
 });
