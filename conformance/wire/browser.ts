@@ -139,9 +139,12 @@ export class Browser {
 /** Where a browser would go on to by itself: a redirect's Location, or what a page's Refresh header names. */
 export function nextAddress({ status, location, headers, url }: Received): string | undefined {
   if (status >= 301 && status <= 308 && status !== 304) return location;
-  const refresh = headers['refresh'];
+  return readRefresh(headers['refresh'], url);
+}
+
+/** Where a Refresh header leads; `undefined` without one. Without an address a page loads itself again. */
+export function readRefresh(refresh: unknown, url: string): string | undefined {
   if (typeof refresh !== 'string') return undefined;
-  // Without an address a page loads itself again.
   return /^\d+; ?url=(.*)$/i.exec(refresh)?.[1] ?? url;
 }
 
@@ -153,7 +156,7 @@ export async function pauseAfter({ headers }: Received): Promise<void> {
 }
 
 /** The first form of a page: where it goes, and what its hidden fields hold. */
-export function readForm(page: Received): {
+export function readForm(page: Pick<Received, 'url' | 'status' | 'body'>): {
   readonly action: string;
   readonly form: Readonly<Record<string, string>>;
 } {

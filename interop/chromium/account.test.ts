@@ -1,48 +1,35 @@
-import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Plane, startPlane } from '../../conformance/wire/platform.ts';
-import { CHROMIUM, openChromium, type SharedChromium } from './chromium.ts';
+import { describe, expect } from 'vitest';
+import { browserTest } from './browser-test.ts';
+import { CHROMIUM } from './chromium.ts';
 import { startForeignSite } from './foreign-site.ts';
 import { auditPage } from './page-audit.ts';
-import { signIn, typeCredentials, Visitor } from './visitor.ts';
+import { endEverySession, openSignedIn, signInByRequest } from './person.ts';
+import type { SharedPlane } from './shared-plane.ts';
+import { typeCredentials, type Visitor } from './visitor.ts';
 
 const LAPTOP =
   'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Safari/605.1.15';
 
-describe.skipIf(CHROMIUM.isLeftOut)('Chromium: the account page', () => {
-  let plane: Plane;
-  let chromium: SharedChromium;
-  let visitor: Visitor;
-  let laptop: Visitor;
-  beforeAll(async () => {
-    chromium = await openChromium();
-  });
-  afterAll(() => chromium.leave());
-  // Each test its own: the list is of all sessions there are.
-  beforeEach(async () => {
-    plane = await startPlane();
-    visitor = await Visitor.arrive(chromium.browser);
-    laptop = await Visitor.arrive(chromium.browser, { userAgent: LAPTOP });
-  });
-  afterEach(async () => {
-    await visitor.leave();
-    await laptop.leave();
-    await plane.stop();
-    expect([...visitor.complaints(), ...laptop.complaints()]).toEqual([]);
-  });
+/** A session of the same person elsewhere; the list then shows no others, beside those of the test. */
+const it = browserTest.extend('laptop', { auto: true }, async ({ plane, arrive }) => {
+  await endEverySession(plane);
+  const laptop = await arrive({ userAgent: LAPTOP });
+  await signInByRequest(laptop, plane);
+  return laptop;
+});
 
-  const openAccount = async (page: Page) => {
-    await page.getByRole('link', { name: 'Account' }).click();
-    await page.getByRole('heading', { name: 'Your account' }).waitFor();
-  };
+describe.skipIf(CHROMIUM.isLeftOut)('Chromium: the account page', () => {
   /** Asks with the browser's cookies, but sends nobody to the IdP, which may still know the person. */
-  const isSignedIn = async (who: Visitor) =>
+  const isSignedIn = async (plane: SharedPlane, who: Visitor) =>
     (await who.context.request.get(`${plane.url}/me`)).status() === 200;
 
-  it('is reached from the console, and shows both browsers with this one marked', async () => {
-    await signIn(laptop, plane);
-    const page = await signIn(visitor, plane);
-    await openAccount(page);
+  it('is reached from the console, and shows both browsers with this one marked', async ({
+    plane,
+    visitor,
+  }) => {
+    const page = await openSignedIn(visitor, plane, '/');
+    await page.getByRole('link', { name: 'Account' }).click();
+    await page.getByRole('heading', { name: 'Your account' }).waitFor();
     const items = page.getByRole('listitem');
     expect(await items.count()).toBe(2);
     expect(await items.nth(0).textContent()).toMatch(/Headless Chrome \d+ on Linux this browser/);
@@ -51,24 +38,28 @@ describe.skipIf(CHROMIUM.isLeftOut)('Chromium: the account page', () => {
       await page.getByText(shown, { exact: true }).waitFor();
   });
 
-  it('ends the session of another browser with its button, and that browser has to sign in again', async () => {
-    await signIn(laptop, plane);
-    const page = await signIn(visitor, plane);
-    await openAccount(page);
-    expect(await isSignedIn(laptop)).toBe(true);
+  it('ends the session of another browser with its button, and that browser has to sign in again', async ({
+    plane,
+    visitor,
+    laptop,
+  }) => {
+    const page = await openSignedIn(visitor, plane, '/auth/account');
+    expect(await isSignedIn(plane, laptop)).toBe(true);
     await page
       .getByRole('button', { name: /^End Safari 18 on macOS Signed in .* \(just now\)/ })
       .click();
     await page.getByText('That session has ended.').waitFor();
     expect(await page.getByRole('listitem').count()).toBe(1);
-    expect(await isSignedIn(laptop)).toBe(false);
-    expect(await isSignedIn(visitor)).toBe(true);
+    expect(await isSignedIn(plane, laptop)).toBe(false);
+    expect(await isSignedIn(plane, visitor)).toBe(true);
   });
 
-  it('needs no mouse: Tab reaches each button, and Enter ends what it names', async () => {
-    await signIn(laptop, plane);
-    await openAccount(await signIn(visitor, plane));
-    const page = await visitor.open(`${plane.url}/auth/account`);
+  it('needs no mouse: Tab reaches each button, and Enter ends what it names', async ({
+    plane,
+    visitor,
+    laptop,
+  }) => {
+    const page = await openSignedIn(visitor, plane, '/auth/account');
     const reached: string[] = [];
     for (let stop = 0; stop < 4; stop += 1) {
       await page.keyboard.press('Tab');
@@ -82,39 +73,42 @@ describe.skipIf(CHROMIUM.isLeftOut)('Chromium: the account page', () => {
     await page.keyboard.press('Shift+Tab');
     await page.keyboard.press('Enter');
     await page.getByText('That session has ended.').waitFor();
-    expect(await isSignedIn(laptop)).toBe(false);
+    expect(await isSignedIn(plane, laptop)).toBe(false);
   });
 
-  it('signs out everywhere: this browser ends on the signed-out page, the other at the sign-in', async () => {
-    await signIn(laptop, plane);
-    const page = await signIn(visitor, plane);
-    await openAccount(page);
+  it('signs out everywhere: this browser ends on the signed-out page, the other at the sign-in', async ({
+    plane,
+    visitor,
+    laptop,
+  }) => {
+    const page = await openSignedIn(visitor, plane, '/auth/account');
     await page.getByRole('button', { name: 'Sign out everywhere' }).click();
     await page.getByRole('heading', { name: 'You are signed out' }).waitFor();
     expect(await visitor.cookieNames('localhost')).toEqual([]);
     expect(await visitor.cookieNames('127.0.0.1')).not.toContain('sallyport_idp_session');
-    expect(await isSignedIn(laptop)).toBe(false);
+    expect(await isSignedIn(plane, laptop)).toBe(false);
   });
 
-  it('signs out of this browser alone by its own button', async () => {
-    await signIn(laptop, plane);
-    const page = await signIn(visitor, plane);
-    await openAccount(page);
+  it('signs out of this browser alone by its own button', async ({ plane, visitor, laptop }) => {
+    const page = await openSignedIn(visitor, plane, '/auth/account');
     await page.getByRole('button', { name: /^Sign out Headless Chrome/ }).click();
     await page.getByRole('heading', { name: 'You are signed out' }).waitFor();
     expect(await visitor.cookieNames('localhost')).toEqual([]);
-    expect(await isSignedIn(laptop)).toBe(true);
+    expect(await isSignedIn(plane, laptop)).toBe(true);
   });
 
-  it('sends whoever is not signed in to sign in, and comes back', async () => {
+  it('sends whoever is not signed in to sign in, and comes back', async ({ plane, visitor }) => {
     const page = await visitor.open(`${plane.url}/auth/account`);
     await typeCredentials(page, plane, 'grace');
     expect(page.url()).toBe(`${plane.url}/auth/account`);
     await page.getByText('Grace Hopper').waitFor();
   });
 
-  it('takes no order from a page of another site, not even of a sibling host', async () => {
-    await signIn(visitor, plane);
+  it('takes no order from a page of another site, not even of a sibling host', async ({
+    plane,
+    visitor,
+  }) => {
+    await signInByRequest(visitor, plane);
     for (const host of ['127.0.0.1', 'localhost'] as const) {
       const site = await startForeignSite(host);
       const trap = site.serve(
@@ -124,15 +118,16 @@ describe.skipIf(CHROMIUM.isLeftOut)('Chromium: the account page', () => {
       const page = await visitor.open(trap);
       await page.getByRole('button', { name: 'Win' }).click();
       await page.getByRole('heading', { name: 'Another site asked for this' }).waitFor();
-      expect(await isSignedIn(visitor)).toBe(true);
+      expect(await isSignedIn(plane, visitor)).toBe(true);
       await site.close();
     }
   });
 
-  it('is readable with a long list, narrow and wide, dark and light', async () => {
-    await signIn(laptop, plane);
-    const page = await signIn(visitor, plane);
-    await openAccount(page);
+  it('is readable with a long list, narrow and wide, dark and light', async ({
+    plane,
+    visitor,
+  }) => {
+    const page = await openSignedIn(visitor, plane, '/auth/account');
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
       for (const width of [320, 360, 1280]) {

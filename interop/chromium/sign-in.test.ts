@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Plane, startPlane } from '../../conformance/wire/platform.ts';
+import { describe, expect } from 'vitest';
 import { temporaryFolder } from '../../conformance/wire/process.ts';
-import { CHROMIUM, launchWithoutCookiesOf, openChromium, type SharedChromium } from './chromium.ts';
+import { browserTest as it } from './browser-test.ts';
+import { CHROMIUM, launchWithoutCookiesOf } from './chromium.ts';
 import { signIn, typeCredentials, Visitor, waitForConsole } from './visitor.ts';
 
 /** With whatever a browser leaves as it is, so that it is the product that would change it. */
@@ -10,26 +10,10 @@ const DEEP_LINK =
   "/console/a%20b/caf%C3%A9/x%252Fy/it's;v=1[z]?q=1%202&next=%2Fy&empty=&&plus=a+b&q={|}[^`]&z=%C3%A9";
 
 describe.skipIf(CHROMIUM.isLeftOut)('Chromium: signing in', () => {
-  let plane: Plane;
-  let chromium: SharedChromium;
-  let visitor: Visitor;
-  beforeAll(async () => {
-    chromium = await openChromium();
-    plane = await startPlane();
-  });
-  afterAll(async () => {
-    await chromium.leave();
-    await plane.stop();
-  });
-  beforeEach(async () => {
-    visitor = await Visitor.arrive(chromium.browser);
-  });
-  afterEach(async () => {
-    await visitor.leave();
-    expect(visitor.complaints()).toEqual([]);
-  });
-
-  it('ends on the deep link that was asked for, path and query byte for byte', async () => {
+  it('ends on the deep link that was asked for, path and query byte for byte', async ({
+    plane,
+    visitor,
+  }) => {
     const page = await visitor.open(plane.url + DEEP_LINK);
     expect(new URL(page.url()).origin).toBe(plane.issuer);
     await typeCredentials(page, plane);
@@ -38,7 +22,10 @@ describe.skipIf(CHROMIUM.isLeftOut)('Chromium: signing in', () => {
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Hello, Ada Lovelace');
   });
 
-  it('shows the page behind the door to nobody who has not signed in', async () => {
+  it('shows the page behind the door to nobody who has not signed in', async ({
+    plane,
+    visitor,
+  }) => {
     const page = await visitor.open(plane.url + DEEP_LINK);
     expect(await page.locator('#target').count()).toBe(0);
     await page.getByRole('button', { name: 'Cancel' }).click();
@@ -48,7 +35,10 @@ describe.skipIf(CHROMIUM.isLeftOut)('Chromium: signing in', () => {
     expect(await visitor.cookieNames('localhost')).toEqual([]);
   });
 
-  it('offers to try again after a cancelled sign-in, and then ends on the deep link', async () => {
+  it('offers to try again after a cancelled sign-in, and then ends on the deep link', async ({
+    plane,
+    visitor,
+  }) => {
     const page = await visitor.open(plane.url + DEEP_LINK);
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByRole('link', { name: 'Try again' }).click();
@@ -56,19 +46,25 @@ describe.skipIf(CHROMIUM.isLeftOut)('Chromium: signing in', () => {
     expect(page.url()).toBe(plane.url + DEEP_LINK);
   });
 
-  it('holds over a reload and in another tab, and for nobody else', async () => {
+  it('holds over a reload and in another tab, and for nobody else', async ({
+    plane,
+    visitor,
+    arrive,
+  }) => {
     const page = await signIn(visitor, plane, DEEP_LINK);
     await page.reload();
     expect(page.url()).toBe(plane.url + DEEP_LINK);
     const other = await visitor.open(`${plane.url}/console/other`);
     expect(other.url()).toBe(`${plane.url}/console/other`);
-    const stranger = await Visitor.arrive(chromium.browser);
+    const stranger = await arrive();
     const theirs = await stranger.open(`${plane.url}/console/other`);
     expect(new URL(theirs.url()).origin).toBe(plane.issuer);
-    await stranger.leave();
   });
 
-  it('leaves one cookie, which no script can read, and shows how long the session will last', async () => {
+  it('leaves one cookie, which no script can read, and shows how long the session will last', async ({
+    plane,
+    visitor,
+  }) => {
     const page = await signIn(visitor, plane);
     expect(await visitor.cookieNames('localhost')).toEqual(['core_session']);
     expect(await page.evaluate('document.cookie')).toBe('');
@@ -77,7 +73,10 @@ describe.skipIf(CHROMIUM.isLeftOut)('Chromium: signing in', () => {
     expect(await page.locator('#left').textContent()).toMatch(/^(12 h|11 h 59 min)$/);
   });
 
-  it('says that the password was wrong in an alert that the fields refer to, then admits the right one', async () => {
+  it('says that the password was wrong in an alert that the fields refer to, then admits the right one', async ({
+    plane,
+    visitor,
+  }) => {
     const page = await visitor.open(plane.url + DEEP_LINK);
     await page.getByLabel('User name').fill('ada');
     await page.getByLabel('Password').fill('wrong');
@@ -93,7 +92,10 @@ describe.skipIf(CHROMIUM.isLeftOut)('Chromium: signing in', () => {
     expect(page.url()).toBe(plane.url + DEEP_LINK);
   });
 
-  it('needs no mouse: Tab and Enter sign in and sign out, and focus is seen on the way', async () => {
+  it('needs no mouse: Tab and Enter sign in and sign out, and focus is seen on the way', async ({
+    plane,
+    visitor,
+  }) => {
     const page = await visitor.open(`${plane.url}/console/keyboard`);
     await page.locator('#login:focus').waitFor();
     await page.keyboard.type('ada');
@@ -121,7 +123,7 @@ describe.skipIf(CHROMIUM.isLeftOut)('Chromium: signing in', () => {
     await page.getByLabel('Password').waitFor();
   });
 
-  it('starts the sign-in once more when cookies are blocked, then says so', async () => {
+  it('starts the sign-in once more when cookies are blocked, then says so', async ({ plane }) => {
     const profile = temporaryFolder();
     const context = await launchWithoutCookiesOf('localhost', profile.path);
     const blocked = new Visitor(context);

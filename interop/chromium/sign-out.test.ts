@@ -1,30 +1,16 @@
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Plane, startPlane } from '../../conformance/wire/platform.ts';
-import { CHROMIUM, openChromium, type SharedChromium } from './chromium.ts';
-import { signIn, typeCredentials, Visitor, waitForConsole } from './visitor.ts';
+import { describe, expect } from 'vitest';
+import { browserTest as it } from './browser-test.ts';
+import { CHROMIUM } from './chromium.ts';
+import { openSignedIn, signInByRequest } from './person.ts';
+import type { SharedPlane } from './shared-plane.ts';
+import { signIn, typeCredentials, type Visitor, waitForConsole } from './visitor.ts';
 
 describe.skipIf(CHROMIUM.isLeftOut)('Chromium: signing out', () => {
-  let plane: Plane;
-  let chromium: SharedChromium;
-  let visitor: Visitor;
-  beforeAll(async () => {
-    chromium = await openChromium();
-    plane = await startPlane();
-  });
-  afterAll(async () => {
-    await chromium.leave();
-    await plane.stop();
-  });
-  beforeEach(async () => {
-    visitor = await Visitor.arrive(chromium.browser);
-  });
-  afterEach(async () => {
-    await visitor.leave();
-    expect(visitor.complaints()).toEqual([]);
-  });
-
-  it('ends on the signed-out page, not in a new sign-in, and both sessions have ended', async () => {
+  it('ends on the signed-out page, not in a new sign-in, and both sessions have ended', async ({
+    plane,
+    visitor,
+  }) => {
     const page = await signIn(visitor, plane, '/console/x');
     const idpCookies = await visitor.cookieNames('127.0.0.1');
     expect(idpCookies).toContain('sallyport_idp_session');
@@ -38,8 +24,8 @@ describe.skipIf(CHROMIUM.isLeftOut)('Chromium: signing out', () => {
     expect(await page.title()).toBe('You are signed out');
   });
 
-  it('leaves the signed-out page only when the person wants to', async () => {
-    const page = await signIn(visitor, plane);
+  it('leaves the signed-out page only when the person wants to', async ({ plane, visitor }) => {
+    const page = await openSignedIn(visitor, plane, '/');
     await page.getByRole('button', { name: 'Sign out' }).click();
     await showsSignedOut(page);
     await page.reload();
@@ -49,8 +35,8 @@ describe.skipIf(CHROMIUM.isLeftOut)('Chromium: signing out', () => {
     expect(page.url()).toBe(`${plane.url}/`);
   });
 
-  it('brings back no protected page by the back button', async () => {
-    const page = await signIn(visitor, plane, '/console/x');
+  it('brings back no protected page by the back button', async ({ plane, visitor }) => {
+    const page = await openSignedIn(visitor, plane, '/console/x');
     await page.getByRole('button', { name: 'Sign out' }).click();
     await showsSignedOut(page);
     await page.evaluate('history.back()');
@@ -59,8 +45,11 @@ describe.skipIf(CHROMIUM.isLeftOut)('Chromium: signing out', () => {
     expect(new URL(page.url()).origin).toBe(plane.issuer);
   });
 
-  it('asks first when the address is typed, clears nothing until then, and signs out on yes', async () => {
-    await signIn(visitor, plane);
+  it('asks first when the address is typed, clears nothing until then, and signs out on yes', async ({
+    plane,
+    visitor,
+  }) => {
+    await signInByRequest(visitor, plane);
     const typed = await visitor.open(`${plane.url}/logout`);
     await typed.getByRole('heading', { name: 'Sign out?' }).waitFor();
     expect(await visitor.cookieNames('localhost')).toContain('core_session');
@@ -70,17 +59,20 @@ describe.skipIf(CHROMIUM.isLeftOut)('Chromium: signing out', () => {
     expect(await visitor.cookieNames('localhost')).toEqual([]);
   });
 
-  it('goes to an open address in redirect_url after signing out', async () => {
+  it('goes to an open address in redirect_url after signing out', async ({ plane, visitor }) => {
     // A browser asks for the icon of an address that is no page.
     visitor.expectRefusal(`${plane.url}/favicon.ico`);
-    const page = await signIn(visitor, plane);
+    const page = await openSignedIn(visitor, plane, '/');
     await page.evaluate('location.assign("/logout?redirect_url=%2Fhealthz%3Fseen%3D1")');
     await page.waitForURL(`${plane.url}/healthz?seen=1`);
     expect(await visitor.cookieNames('localhost')).toEqual([]);
   });
 
-  it('offers a protected address in redirect_url as the link to sign in again', async () => {
-    await signIn(visitor, plane);
+  it('offers a protected address in redirect_url as the link to sign in again', async ({
+    plane,
+    visitor,
+  }) => {
+    await signInByRequest(visitor, plane);
     const page = await visitor.open(`${plane.url}/logout?redirect_url=%2Fconsole%2Fnext%3Fa%3D1`);
     await page.getByRole('button', { name: 'Sign out' }).click();
     await showsSignedOut(page);
@@ -89,18 +81,21 @@ describe.skipIf(CHROMIUM.isLeftOut)('Chromium: signing out', () => {
     expect(page.url()).toBe(`${plane.url}/console/next?a=1`);
   });
 
-  it('goes to no foreign address in redirect_url', async () => {
-    const page = await signIn(visitor, plane);
+  it('goes to no foreign address in redirect_url', async ({ plane, visitor }) => {
+    const page = await openSignedIn(visitor, plane, '/');
     await page.evaluate('location.assign("/logout?redirect_url=http%3A%2F%2F127.0.0.1%3A9%2F")');
     await showsSignedOut(page);
     expect(new URL(page.url()).origin).toBe(plane.url);
   });
 
-  it('is noticed by the script of a page that is still open in another tab', async () => {
+  it('is noticed by the script of a page that is still open in another tab', async ({
+    plane,
+    visitor,
+  }) => {
+    await signInByRequest(visitor, plane);
     const waiting = await visitor.newTab();
     await waiting.clock.install();
     await waiting.goto(`${plane.url}/console/waiting?a=1`);
-    await typeCredentials(waiting, plane);
     await waitForConsole(waiting);
     const page = await visitor.open(plane.url);
     await page.getByRole('button', { name: 'Sign out' }).click();
@@ -115,8 +110,11 @@ describe.skipIf(CHROMIUM.isLeftOut)('Chromium: signing out', () => {
     expect(waiting.url()).toBe(`${plane.url}/console/waiting?a=1`);
   });
 
-  it('leaves the script of an open page with 401 and JSON, not with a redirect', async () => {
-    const open = await signIn(visitor, plane);
+  it('leaves the script of an open page with 401 and JSON, not with a redirect', async ({
+    plane,
+    visitor,
+  }) => {
+    const open = await openSignedIn(visitor, plane, '/');
     expect(await fetchIn(open, '/console/data')).toMatchObject({ status: 200 });
     const page = await visitor.open(plane.url);
     await page.getByRole('button', { name: 'Sign out' }).click();
@@ -137,7 +135,7 @@ async function showsSignedOut(page: Page): Promise<void> {
   await page.getByRole('heading', { name: 'You are signed out' }).waitFor();
 }
 
-async function isSignedIn(visitor: Visitor, plane: Plane): Promise<void> {
+async function isSignedIn(visitor: Visitor, plane: SharedPlane): Promise<void> {
   const page = await visitor.open(`${plane.url}/console/still-here`);
   expect(page.url()).toBe(`${plane.url}/console/still-here`);
   await page.close();

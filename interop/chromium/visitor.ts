@@ -5,7 +5,8 @@
  */
 
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
-import type { Plane } from '../../conformance/wire/platform.ts';
+import type { Login } from './person.ts';
+import type { SharedPlane } from './shared-plane.ts';
 
 const REPORT_VIOLATIONS = `addEventListener('securitypolicyviolation', (event) =>
   console.error('policy violated: ' + event.violatedDirective + ' ' + event.blockedURI));`;
@@ -88,8 +89,8 @@ export class Visitor {
 /** Types the credentials into the IdP's page that is open, and waits for the page behind the door. */
 export async function typeCredentials(
   page: Page,
-  plane: Plane,
-  login: 'ada' | 'grace' = 'ada',
+  plane: SharedPlane,
+  login: Login = 'ada',
 ): Promise<void> {
   await page.getByLabel('User name').fill(login);
   await page.getByLabel('Password').fill(plane.password(login));
@@ -98,7 +99,7 @@ export async function typeCredentials(
 }
 
 /** Opens an address of the plane in a new tab, and signs in on the way. */
-export async function signIn(visitor: Visitor, plane: Plane, path = '/'): Promise<Page> {
+export async function signIn(visitor: Visitor, plane: SharedPlane, path = '/'): Promise<Page> {
   const page = await visitor.open(plane.url + path);
   await typeCredentials(page, plane);
   return page;
