@@ -22,18 +22,19 @@ export interface BrowserTest {
 /** After the test every visitor leaves. A complaint about one of their pages fails the test. */
 export const browserTest: TestAPI<BrowserTest> = it.extend<BrowserTest>({
   // biome-ignore lint/correctness/noEmptyPattern: Vitest reads in the pattern what a fixture depends on.
-  plane: async ({}, use) => use(await openPlane()),
+  plane: async ({}, use) => use(await openPlane()), // oxlint-disable-line no-empty-pattern -- the same
   visitor: async ({ arrive }, use) => use(await arrive()),
-  // biome-ignore lint/correctness/noEmptyPattern: the same.
-  arrive: async ({}, use) => {
+  arrive: async ({ onTestFinished }, use) => {
     const { browser } = await openChromium();
     const visitors: Visitor[] = [];
+    onTestFinished(async () => {
+      await Promise.all(visitors.map((visitor) => visitor.leave()));
+      expect(visitors.flatMap((visitor) => visitor.complaints())).toEqual([]);
+    });
     await use(async (options) => {
       const visitor = await Visitor.arrive(browser, options);
       visitors.push(visitor);
       return visitor;
     });
-    await Promise.all(visitors.map((visitor) => visitor.leave()));
-    expect(visitors.flatMap((visitor) => visitor.complaints())).toEqual([]);
   },
 });

@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Home, makeHome, type UnderWay } from '../../conformance/cli/command.ts';
-import { type Plane, startPlane } from '../../conformance/wire/platform.ts';
 import { holdRedirectPort, REDIRECT_PORT } from '../../conformance/wire/redirect-port.ts';
 import { CHROMIUM, openChromium, type SharedChromium } from './chromium.ts';
 import { auditPage } from './page-audit.ts';
-import { Visitor } from './visitor.ts';
+import { openPlane, type SharedPlane } from './shared-plane.ts';
+import { fillIn, Visitor } from './visitor.ts';
 
 const CALLBACK = `http://localhost:${REDIRECT_PORT}/callback`;
 const VIEWPORTS = [
@@ -33,17 +33,16 @@ const LOOK = `(() => {
 describe.skipIf(CHROMIUM.isLeftOut)('Chromium: sallyport login', () => {
   let giveBack: () => Promise<void>;
   let chromium: SharedChromium;
-  let plane: Plane;
+  let plane: SharedPlane;
   let home: Home;
   let visitor: Visitor;
   let page: Page;
   beforeAll(async () => {
     giveBack = await holdRedirectPort();
     chromium = await openChromium();
-    plane = await startPlane();
+    plane = await openPlane();
   }, 300_000);
   afterAll(async () => {
-    await plane.stop();
     await chromium.leave();
     await giveBack();
   });
@@ -64,12 +63,6 @@ describe.skipIf(CHROMIUM.isLeftOut)('Chromium: sallyport login', () => {
     const said = await login.says('waiting for the browser');
     await page.goto(/^ {2}(http\S+)$/m.exec(said)?.[1] ?? '');
     return login;
-  }
-
-  async function typeCredentials(): Promise<void> {
-    await page.getByLabel('User name').fill('ada');
-    await page.getByLabel('Password').fill(plane.password('ada'));
-    await page.getByRole('button', { name: 'Sign in' }).click();
   }
 
   /** What the page asks for once the browser has left the identity provider. */
@@ -100,7 +93,7 @@ describe.skipIf(CHROMIUM.isLeftOut)('Chromium: sallyport login', () => {
   it('signs ada in at the identity provider, and ends on a page that asks for nothing more', async () => {
     const login = await begin('--endpoint', plane.url);
     const asked = watchRequests();
-    await typeCredentials();
+    await fillIn(page, plane, 'ada');
     await page.getByRole('heading', { level: 1, name: 'You are signed in' }).waitFor();
     const { code, stderr } = await login.ended;
     expect([code, stderr]).toEqual([0, expect.stringContaining('as Ada Lovelace')]);
@@ -131,7 +124,7 @@ describe.skipIf(CHROMIUM.isLeftOut)('Chromium: sallyport login', () => {
     page = old;
     await expectReadable();
     page = current;
-    await typeCredentials();
+    await fillIn(page, plane, 'ada');
     await page.getByRole('heading', { level: 1, name: 'You are signed in' }).waitFor();
     expect((await login.ended).code).toBe(0);
   });

@@ -1,9 +1,10 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Plane, startPlane } from '../../conformance/wire/platform.ts';
 import { CHROMIUM, openChromium, type SharedChromium } from './chromium.ts';
 import { type ForeignSite, startForeignSite } from './foreign-site.ts';
-import { signIn, Visitor } from './visitor.ts';
+import { signInByRequest } from './person.ts';
+import { openPlane, type SharedPlane } from './shared-plane.ts';
+import { Visitor } from './visitor.ts';
 
 /** What stands on the page of the foreign site, and the request of ours it causes. */
 const ATTACKS: readonly (readonly [string, string, string])[] = [
@@ -43,7 +44,7 @@ describe.skipIf(CHROMIUM.isLeftOut).each([
   ['another site', '127.0.0.1'],
   ['another origin of the same site, where SameSite does not help', 'localhost'],
 ] as const)('Chromium: the page of %s', (_name, host) => {
-  let plane: Plane;
+  let plane: SharedPlane;
   let chromium: SharedChromium;
   let foreign: ForeignSite;
   let visitor: Visitor;
@@ -51,14 +52,14 @@ describe.skipIf(CHROMIUM.isLeftOut).each([
   let page: Page;
   beforeAll(async () => {
     chromium = await openChromium();
-    [plane, foreign] = await Promise.all([startPlane(), startForeignSite(host)]);
+    [plane, foreign] = await Promise.all([openPlane(), startForeignSite(host)]);
     visitor = await Visitor.arrive(chromium.browser);
-    await signIn(visitor, plane);
+    await signInByRequest(visitor, plane);
     page = await visitor.context.newPage();
   });
   afterAll(async () => {
     await chromium.leave();
-    await Promise.all([plane.stop(), foreign.close()]);
+    await foreign.close();
   });
 
   it.each(ATTACKS)('signs nobody out by %s', async (_attack, path, markup) => {

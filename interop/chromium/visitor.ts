@@ -86,15 +86,20 @@ export class Visitor {
   }
 }
 
+/** Fills in and sends the form of the IdP that the page shows. */
+export async function fillIn(page: Page, plane: SharedPlane, login: Login): Promise<void> {
+  await page.getByLabel('User name').fill(login);
+  await page.getByLabel('Password').fill(plane.password(login));
+  await page.getByRole('button', { name: 'Sign in' }).click();
+}
+
 /** Types the credentials into the IdP's page that is open, and waits for the page behind the door. */
 export async function typeCredentials(
   page: Page,
   plane: SharedPlane,
   login: Login = 'ada',
 ): Promise<void> {
-  await page.getByLabel('User name').fill(login);
-  await page.getByLabel('Password').fill(plane.password(login));
-  await page.getByRole('button', { name: 'Sign in' }).click();
+  await fillIn(page, plane, login);
   await page.waitForURL((url) => url.origin === plane.url && url.pathname !== '/callback');
 }
 
