@@ -6,7 +6,11 @@
  */
 
 import { setTimeout as pause } from 'node:timers/promises';
-import type { StoreUnderTest } from '@sallyport/testing/store-contracts/session-store-contract';
+import {
+  type StoreUnderTest,
+  testSessionStore,
+} from '@sallyport/testing/store-contracts/session-store-contract';
+import { testSessionStoreRenewal } from '@sallyport/testing/store-contracts/session-store-renewal-contract';
 import type { Clock } from '@sallyport/testing/time/clock';
 import type { RedisSessionStoreOptions } from '../../packages/server/src/session/redis/redis-session-store.ts';
 import { openRedisSessionStore } from '../../packages/server/src/session/redis/redis-session-store.ts';
@@ -14,6 +18,8 @@ import type {
   RevocationsSeen,
   SessionStore,
 } from '../../packages/server/src/session/session-store.ts';
+import { ageKeys } from './key-ages.ts';
+import type { RedisServer } from './redis-server.ts';
 
 /** What a deployment's stores are opened with, but for what the suites bring. */
 export type DeploymentSettings = Pick<RedisSessionStoreOptions, 'topology'> &
@@ -43,13 +49,19 @@ export function createSettings(
   };
 }
 
-/** An empty deployment: key names of its own on a server that tests share. */
-export function createDeployment(settings: DeploymentSettings, clock: Clock): StoreUnderTest {
+/**
+ * An empty deployment: key names of its own on a server that tests share.
+ *
+ * @param serverOf - Finds the server that holds the keys of a prefix.
+ */
+export function createDeployment(
+  settings: DeploymentSettings,
+  clock: Clock,
+  serverOf: (key: string) => Promise<RedisServer> | RedisServer,
+): StoreUnderTest {
   deployments += 1;
-  const options = createSettings(
-    { ...settings, keyPrefix: `deployment-${process.pid}-${deployments}` },
-    clock.now,
-  );
+  const keyPrefix = `deployment-${process.pid}-${deployments}`;
+  const options = createSettings({ ...settings, keyPrefix }, clock.now);
   const opened: Following[] = [];
   return {
     open() {
@@ -57,8 +69,19 @@ export function createDeployment(settings: DeploymentSettings, clock: Clock): St
       opened.push(following);
       return createStore(following, opened);
     },
-    elapse: (ms) => pause(ms),
+    elapse: async (ms) => ageKeys(await serverOf(`{${keyPrefix}}:`), ms, `{${keyPrefix}}:*`),
   };
+}
+
+/** Registers both contract suites. @param serverOf - Finds the server that holds a key. */
+export function testStore(
+  name: string,
+  settings: () => DeploymentSettings,
+  serverOf: (key: string) => Promise<RedisServer> | RedisServer,
+): void {
+  const create = (clock: Clock) => createDeployment(settings(), clock, serverOf);
+  testSessionStore(name, create, SEEN_WITHIN_MS);
+  testSessionStoreRenewal(name, create, SEEN_WITHIN_MS);
 }
 
 /** One process's store, and what it was told that the suite has not asked for yet. */

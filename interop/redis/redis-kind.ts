@@ -5,7 +5,8 @@
  */
 
 import type { DeploymentUnderTest } from '../../conformance/sessions/deployment.ts';
-import { type RedisServer, startRedis } from './redis-server.ts';
+import { ageKeys } from './key-ages.ts';
+import { startRedis } from './redis-server.ts';
 
 /** Lines of a configuration file that keeps sessions in Redis, with the given `session.redis`. */
 export function redisFile(redis: Readonly<Record<string, unknown>>): readonly string[] {
@@ -20,18 +21,8 @@ export const REDIS_DEPLOYMENT: DeploymentUnderTest = {
     const redis = await startRedis({ appendOnly: true });
     return {
       file: redisFile({ addresses: [`127.0.0.1:${redis.port}`] }),
-      elapse: (ms) => age(redis, ms),
+      elapse: (ms) => ageKeys(redis, ms),
       tearDown: () => redis.stop(),
     };
   },
 };
-
-/** Leaves every key so much less time to live, as if that had passed: a server keeps its own time. */
-async function age(redis: RedisServer, ms: number): Promise<void> {
-  const script = `
-for _, key in ipairs(redis.call('KEYS', '*')) do
-  local left = redis.call('PTTL', key)
-  if left >= 0 then redis.call('PEXPIRE', key, left - ARGV[1]) end
-end`;
-  await redis.send('EVAL', script, '0', String(ms));
-}

@@ -18,6 +18,11 @@ export interface SentinelOptions {
   /** Of the three servers; the sentinels themselves ask for none. */
   readonly password?: string;
   readonly appendOnly?: boolean;
+  /**
+   * Lets the sentinels speak to each other five times a second in place of every two seconds, and ask each server as
+   * often in place of every ten: they make a replica of a master that came back after one second in place of ten.
+   */
+  readonly isTalkative?: boolean;
 }
 
 /** A watched group. */
@@ -70,6 +75,8 @@ export async function startSentinelGroup(options: SentinelOptions = {}): Promise
     const ports: number[] = [];
     while (ports.length < SENTINELS) {
       const { port, running } = await startSentinel(folder.path, masterPort, options.password);
+      // A server before 7.0 does not know it.
+      if (options.isTalkative) await askSentinel(port, 'DEBUG', ...PERIODS).catch(() => {});
       ports.push(port);
       stops.push(() => running.kill());
     }
@@ -83,6 +90,8 @@ export async function startSentinelGroup(options: SentinelOptions = {}): Promise
     throw error;
   }
 }
+
+const PERIODS = ['publish-period', '200', 'info-period', '200'];
 
 function createGroup(
   servers: readonly RedisServer[],

@@ -1,17 +1,11 @@
 import { readFileSync } from 'node:fs';
-import {
-  createStoredSession,
-  testSessionStore,
-} from '@sallyport/testing/store-contracts/session-store-contract';
-import { testSessionStoreRenewal } from '@sallyport/testing/store-contracts/session-store-renewal-contract';
+import { createStoredSession } from '@sallyport/testing/store-contracts/session-store-contract';
 import { Clock, NOON } from '@sallyport/testing/time/clock';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OPENSSL } from './certificates.ts';
-import { REDIS_CLI, type RedisCluster, startRedisCluster } from './cluster.ts';
-import { createDeployment, type DeploymentSettings, SEEN_WITHIN_MS } from './redis-deployment.ts';
+import { createDeployment, type DeploymentSettings, testStore } from './redis-deployment.ts';
 import { REDIS } from './redis-process.ts';
 import { type RedisServer, startRedis } from './redis-server.ts';
-import { type SentinelGroup, startSentinelGroup } from './sentinel.ts';
 
 const HOST = '127.0.0.1';
 const RIGHTS = readRights();
@@ -23,13 +17,6 @@ function readRights(): readonly string[] {
   return line.split(' ');
 }
 
-/** Runs both suites. */
-function testStore(name: string, settings: () => DeploymentSettings): void {
-  const create = (clock: Clock) => createDeployment(settings(), clock);
-  testSessionStore(name, create, SEEN_WITHIN_MS);
-  testSessionStoreRenewal(name, create, SEEN_WITHIN_MS);
-}
-
 describe.skipIf(REDIS.isLeftOut)('redis-server: one server', () => {
   let server: RedisServer;
   beforeAll(async () => {
@@ -37,9 +24,11 @@ describe.skipIf(REDIS.isLeftOut)('redis-server: one server', () => {
   });
   afterAll(() => server.stop());
 
-  testStore('redis', () => ({
-    topology: { mode: 'standalone', address: { host: HOST, port: server.port } },
-  }));
+  testStore(
+    'redis',
+    () => ({ topology: { mode: 'standalone', address: { host: HOST, port: server.port } } }),
+    () => server,
+  );
 });
 
 describe.skipIf(REDIS.isLeftOut || OPENSSL.isLeftOut)(
@@ -75,12 +64,12 @@ describe.skipIf(REDIS.isLeftOut || OPENSSL.isLeftOut)(
         },
       };
     };
-    testStore('redis with TLS and narrow rights', settings);
+    testStore('redis with TLS and narrow rights', settings, () => server);
 
     it('needs each of the documented rights: all of them were made use of', async () => {
       await server.send('CONFIG', 'RESETSTAT');
       const clock = new Clock();
-      const store = createDeployment({ ...settings(), replicas: 1 }, clock).open();
+      const store = createDeployment({ ...settings(), replicas: 1 }, clock, () => server).open();
       await store.create(createStoredSession(1), undefined);
       await store.create(createStoredSession(2, { sidKey: new Uint8Array(16) }), undefined);
       await store.touch(2, NOON + 1);
@@ -97,45 +86,5 @@ describe.skipIf(REDIS.isLeftOut || OPENSSL.isLeftOut)(
       expect(RIGHTS.filter((right) => !used.has(right))).toEqual([]);
       store.close();
     });
-  },
-);
-
-describe.skipIf(REDIS.isLeftOut)(
-  'redis-server: sentinels, with a replica that has to follow',
-  () => {
-    let group: SentinelGroup;
-    beforeAll(async () => {
-      group = await startSentinelGroup({ password: 'of the servers' });
-    });
-    afterAll(() => group.stop());
-
-    testStore('redis with sentinels', () => ({
-      topology: {
-        mode: 'sentinel',
-        sentinels: group.sentinels,
-        master: group.name,
-        password: () => '',
-      },
-      access: { username: '', password: () => 'of the servers', tls: undefined, database: 0 },
-      replicas: 1,
-    }));
-  },
-);
-
-describe.skipIf(REDIS.isLeftOut || REDIS_CLI.isLeftOut)(
-  'redis-server, redis-cli: a cluster',
-  () => {
-    let cluster: RedisCluster;
-    beforeAll(async () => {
-      cluster = await startRedisCluster();
-    });
-    afterAll(() => cluster.stop());
-
-    testStore('redis in a cluster', () => ({
-      topology: {
-        mode: 'cluster',
-        seeds: cluster.servers.slice(0, 1).map(({ port }) => ({ host: HOST, port })),
-      },
-    }));
   },
 );

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { expect } from 'vitest';
 import type { KeptAnswer } from '../../conformance/sessions/kept-connection.ts';
 import { type Watch, watchSession } from '../../conformance/sessions/watch.ts';
 import { Browser, NAVIGATION } from '../../conformance/wire/browser.ts';
@@ -25,6 +26,8 @@ export interface SharedSessions extends Omit<Fleet, 'signIn'> {
   watch(index: number, cookie: string, pauseMs?: number): Promise<Watch>;
 }
 
+/** A process learns within this time what another one ended. */
+const SEEN_WITHIN_MS = 1_000;
 /** Several watches at once leave the machine time for what they watch. */
 const PAUSE_MS = 40;
 
@@ -81,6 +84,24 @@ export function otherStatuses(
 ): readonly number[] {
   const seen = new Set(answers.map(({ status }) => status));
   return [...seen].filter((status) => !expected.includes(status));
+}
+
+/** What two processes answer to a session. */
+export function statuses(shared: SharedSessions, cookie: string): Promise<readonly number[]> {
+  return Promise.all([0, 1].map(async (index) => (await shared.me(index, cookie)).status));
+}
+
+/** In at one process, admitted by both, out at the other, refused by both; and nobody else. */
+export async function expectWorks(shared: SharedSessions): Promise<void> {
+  const [cookie, other] = [await shared.signIn(), await shared.signIn()];
+  expect(await statuses(shared, cookie)).toEqual([200, 200]);
+  expect(await statuses(shared, withOtherSecret(cookie))).toEqual([401, 401]);
+  expect(isSignedOut(await shared.signOut(1, cookie))).toBe(true);
+  expect((await shared.me(1, cookie)).status).toBe(401);
+  await expect
+    .poll(() => statuses(shared, cookie), { interval: 20, timeout: SEEN_WITHIN_MS })
+    .toEqual([401, 401]);
+  expect(await statuses(shared, other)).toEqual([200, 200]);
 }
 
 /** Whether a sign-out was acknowledged: the browser forgets the session, and goes on. */
