@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { runCommand } from '../../bench/command.ts';
 import { interleave } from '../../bench/load/interleave.ts';
 import { renderChart } from '../../bench/report/chart.ts';
 import { renderPage } from '../../bench/report/page.ts';
@@ -14,7 +15,8 @@ import { temporaryFolder } from '../../conformance/wire/process.ts';
 import { findPart } from '../parts.ts';
 
 const WRK = findPart('wrk');
-const COMMAND = new URL('../../bench/main.ts', import.meta.url).pathname;
+const PROGRAM = new URL('../../bench/main.ts', import.meta.url).pathname;
+const ANSWER_MS = 1;
 const PLAN = { rounds: 1, seconds: 1, connections: 4 };
 
 async function serve(listener: RequestListener): Promise<string> {
@@ -27,16 +29,17 @@ async function serve(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
-/** What a load of a server comes to whose answers all have to be of one status. */
-async function measure(status: number, listener: RequestListener) {
-  const url = await serve(listener);
+/** What a load of a server comes to whose answers all have to be of one status; it needs a millisecond for each. */
+async function measure(status: number, listener: RequestListener, names: readonly string[]) {
+  const url = await serve((req, res) => void setTimeout(listener, ANSWER_MS, req, res));
   const samples = [{ headers: {}, status }];
-  const candidate = { name: 'it', url, samples, pids: () => [process.pid] };
-  return interleave([candidate, { ...candidate, name: 'other' }], PLAN, () => {});
+  const candidates = names.map((name) => ({ name, url, samples, pids: () => [process.pid] }));
+  return interleave(candidates, PLAN, () => {});
 }
 
+/** The command in a process of its own. */
 async function bench(args: readonly string[], path = process.env['PATH'] ?? '') {
-  const child = spawn(process.execPath, [COMMAND, ...args], {
+  const child = spawn(process.execPath, [PROGRAM, ...args], {
     env: { PATH: path, HOME: process.env['HOME'] ?? '' },
   });
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
@@ -44,9 +47,20 @@ async function bench(args: readonly string[], path = process.env['PATH'] ?? '') 
   return { code: await ended, stdout, stderr };
 }
 
+/** The command in this process, for what starts nothing. */
+async function evaluate(args: readonly string[]) {
+  const [stdout, stderr]: [string[], string[]] = [[], []];
+  const lines = {
+    log: (line: string) => stdout.push(`${line}\n`),
+    error: (line: string) => stderr.push(`${line}\n`),
+  };
+  const code = await runCommand(args, lines);
+  return { code, stdout: stdout.join(''), stderr: stderr.join('') };
+}
+
 describe.skipIf(WRK.isLeftOut)('npm run bench: what candidates answer', () => {
   it('is measured in turn, round by round, when every answer is the expected one', async () => {
-    const [one, other] = await measure(200, (_, res) => res.end('{}'));
+    const [one, other] = await measure(200, (_, res) => res.end('{}'), ['it', 'other']);
     expect([one?.length, other?.length]).toEqual([1, 1]);
     expect(one?.[0]?.requestsPerSecond).toBeGreaterThan(100);
     expect(one?.[0]?.p99).toBeGreaterThanOrEqual(one?.[0]?.p50 ?? Number.NaN);
@@ -55,7 +69,7 @@ describe.skipIf(WRK.isLeftOut)('npm run bench: what candidates answer', () => {
   });
 
   it('may be refusals, when refusals have to come', async () => {
-    const [one] = await measure(401, (_, res) => res.writeHead(401).end());
+    const [one] = await measure(401, (_, res) => res.writeHead(401).end(), ['it']);
     expect(one).toHaveLength(1);
   });
 
@@ -67,13 +81,13 @@ describe.skipIf(WRK.isLeftOut)('npm run bench: what candidates answer', () => {
     ['connections that break', 200, (n) => (n % 100 === 50 ? undefined : [200, '{}'])],
   ])('ends the case when there is something else among it: %s', async (_, status, answer) => {
     let n = -1;
-    const measured = measure(status, (_req, res) => {
+    const listener: RequestListener = (_req, res) => {
       n += 1;
       const [actual, body] = answer(n) ?? [];
       if (actual === undefined) res.destroy();
       else res.writeHead(actual).end(body);
-    });
-    await expect(measured).rejects.toThrow(/^(?:it|other)(?: |:)/);
+    };
+    await expect(measure(status, listener, ['it'])).rejects.toThrow(/^it(?: |:)/);
   });
 });
 
@@ -92,7 +106,7 @@ describe.skipIf(WRK.isLeftOut)('npm run bench: the command', () => {
     expect(names).toEqual(expect.arrayContaining(['Sallyport', 'bare node:http']));
     expect(names?.includes('oauth2-proxy')).toBe(report.leftOut.length === 0);
     expect(report.environment.versions).toMatchObject({ wrk: expect.stringMatching(/^\d/) });
-    expect((await bench(['--from', file])).stdout).toBe(run.stdout);
+    expect((await evaluate(['--from', file])).stdout).toBe(run.stdout);
   });
 
   it('names a part that is missing, and what installs it, and goes on', async () => {
@@ -104,7 +118,7 @@ describe.skipIf(WRK.isLeftOut)('npm run bench: the command', () => {
   });
 
   it.each(['--help', '-h'])('says how to call it, and measures nothing: %s', async (option) => {
-    const { code, stdout, stderr } = await bench([option]);
+    const { code, stdout, stderr } = await evaluate([option]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^usage: npm run bench /);
     expect(stdout).toMatch(/^ {2}me {2,}/m);
@@ -115,7 +129,7 @@ describe.skipIf(WRK.isLeftOut)('npm run bench: the command', () => {
     [['--rounds', '0'], '--rounds'],
     [['--no-such-option'], '--no-such-option'],
   ])('refuses %j, and names the cases there are', async (args, told) => {
-    const { code, stderr } = await bench(args);
+    const { code, stderr } = await evaluate(args);
     expect(code).toBe(2);
     expect(stderr).toContain(told);
     expect(stderr).toMatch(/^ {2}me {2,}/m);
