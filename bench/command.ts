@@ -21,7 +21,7 @@ import { OBSERVED } from './servers/sallyport.ts';
 const DOCS = new URL('../docs/', import.meta.url).pathname;
 
 /** Where the command writes lines. */
-export type Lines = Pick<Console, 'log' | 'error'>;
+type Lines = Pick<Console, 'log' | 'error'>;
 
 /**
  * Runs the command.

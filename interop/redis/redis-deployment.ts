@@ -26,7 +26,7 @@ export type DeploymentSettings = Pick<RedisSessionStoreOptions, 'topology'> &
   Partial<RedisSessionStoreOptions>;
 
 /** A process learns within this time what another one ended; twice a usual answer on a busy machine. */
-export const SEEN_WITHIN_MS = 1_000;
+const SEEN_WITHIN_MS = 1_000;
 
 const LOOK_MS = 5;
 const PATIENCE_MS = 20_000;
