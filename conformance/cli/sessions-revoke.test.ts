@@ -139,7 +139,9 @@ describe('sallyport sessions revoke, beside a running server', () => {
     expect(stderr).toContain('put "--" before a session id that begins with "-V"');
     expect(await run('--version')).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) as string,
+      stdout: expect.stringMatching(
+        /^\d+\.\d+\.\d+\nNode v\d+\.\d+\.\d+\n(?:run from a checkout|built from .+)\n$/,
+      ) as string,
     });
   });
 

@@ -4,28 +4,27 @@
  * @module
  */
 
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundleCommand } from './bundle-command.ts';
-import { CHECKOUT, COMMAND_FOLDER } from './layout.ts';
-import { type Manifest, packCommandManifest } from './packed-manifest.ts';
+import { CHECKOUT, COMMAND_FOLDER, readManifest } from './layout.ts';
+import { preparePackageFolder, writeManifest } from './package-folder.ts';
+import { packCommandManifest } from './packed-manifest.ts';
+import { findBundledPackages, formatNotices } from './third-party-notices.ts';
 
 /** The keyring has native code, which no bundle can carry. */
 const KEYRING_OWNER = 'packages/client';
 
 /** Makes the package's folder below `output`; what stood there before is gone. */
-export async function buildCommand(output: string): Promise<void> {
-  const folder = join(output, COMMAND_FOLDER);
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
-  await bundleCommand(join(folder, 'dist'));
+export async function buildCommand(output: string, gitHead: string | undefined): Promise<void> {
+  const folder = preparePackageFolder(output, COMMAND_FOLDER);
+  const { modules } = await bundleCommand(join(folder, 'dist'));
   cpSync(join(CHECKOUT, COMMAND_FOLDER, 'bin'), join(folder, 'bin'), { recursive: true });
-  const manifest = packCommandManifest(readManifest(COMMAND_FOLDER), {
-    ...readManifest(KEYRING_OWNER).optionalDependencies,
-  });
-  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
-}
-
-function readManifest(path: string): Manifest {
-  return JSON.parse(readFileSync(join(CHECKOUT, path, 'package.json'), 'utf8')) as Manifest;
+  const notices = formatNotices(findBundledPackages(modules));
+  writeFileSync(join(folder, 'THIRD-PARTY-NOTICES.md'), notices);
+  const { optionalDependencies = {} } = readManifest(KEYRING_OWNER);
+  writeManifest(
+    folder,
+    packCommandManifest(readManifest(COMMAND_FOLDER), optionalDependencies, gitHead),
+  );
 }

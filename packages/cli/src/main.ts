@@ -8,7 +8,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { addClientCommands } from './commands/client-commands.ts';
 import { addRecipeCommand } from './commands/recipe.ts';
 import { addSessionsCommand } from './commands/sessions-command.ts';
-import { readVersion } from './process/version.ts';
+import { describeVersion } from './process/version.ts';
 import { createStdio, EXIT, EXIT_CODES_HELP } from './terminal/stdio.ts';
 
 /** Time for the reader of the log to take the last lines, once the work has ended. */
@@ -18,7 +18,7 @@ const stdio = createStdio();
 const program = new Command('sallyport')
   .on('option:version', refuseJoinedVersion)
   .description('Sign-in in front of a self-hosted workflow platform')
-  .version(readVersion())
+  .version(describeVersion())
   .showHelpAfterError()
   .addHelpText('after', EXIT_CODES_HELP)
   .exitOverride((error) => {

@@ -1,38 +1,59 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Browser } from '../../conformance/wire/browser.ts';
 import { exchange } from '../../conformance/wire/exchange.ts';
 import { startPlane, startService } from '../../conformance/wire/platform.ts';
 import { SESSION_COOKIE } from '../../conformance/wire/sign-in.ts';
-import { type BuiltPackages, buildPackages } from './built-packages.ts';
+import {
+  type Installation,
+  installTarballs,
+  type PackedPackages,
+  packPackages,
+} from './packed-packages.ts';
+
+const execute = promisify(execFile);
 
 describe('The command as it is published, with nothing beside it', () => {
-  let built: BuiltPackages;
+  let packed: PackedPackages;
+  let installed: Installation;
+  let file: string;
 
   beforeAll(async () => {
-    built = await buildPackages();
+    packed = await packPackages();
+    installed = await installTarballs([packed.tarballs.get('sallyport') ?? ''], '--offline');
+    file = join(installed.folder, 'node_modules/sallyport/bin/sallyport.js');
   });
-  afterAll(() => built.remove());
-
-  it('says its version', async () => {
-    const { stdout } = await promisify(execFile)(process.execPath, [built.command, '--version']);
-    expect(stdout).toMatch(/\d+\.\d+\.\d+/);
+  afterAll(() => {
+    installed.remove();
+    packed.remove();
   });
 
-  it('needs no package to run, and offers the keyring alone as an optional one', () => {
-    const manifest = JSON.parse(
-      readFileSync(join(built.folder, 'packages/cli/package.json'), 'utf8'),
-    );
-    expect(manifest).not.toHaveProperty('dependencies');
-    expect(manifest).not.toHaveProperty('devDependencies');
-    expect(Object.keys(manifest.optionalDependencies)).toEqual(['@napi-rs/keyring']);
+  it('is one package, which npm installs without asking a registry', () => {
+    expect(readdirSync(join(installed.folder, 'node_modules')).toSorted()).toEqual([
+      '.bin',
+      '.package-lock.json',
+      'sallyport',
+    ]);
+  });
+
+  it('says its version, that of Node and the commit it was built from, and no path', async () => {
+    const command = join(installed.folder, 'node_modules/.bin/sallyport');
+    const { stdout } = await execute(command, ['--version'], {
+      env: { PATH: dirname(process.execPath) },
+    });
+    const { stdout: head } = await execute('git', ['rev-parse', 'HEAD']);
+    const [version, node, commit] = stdout.split('\n');
+    expect(version).toMatch(/^\d+\.\d+\.\d+$/);
+    expect(node).toBe(`Node ${process.version}`);
+    expect(commit?.replace(/-modified$/, '')).toBe(`built from ${head.trim()}`);
+    expect(stdout).not.toContain('/');
   });
 
   it('runs the whole plane: a browser signs in at the embedded identity provider', async () => {
-    const plane = await startPlane([], { file: built.command });
+    const plane = await startPlane([], { file });
     try {
       const browser = new Browser();
       expect(await plane.signIn(browser, '/')).toMatchObject({ status: 200 });
@@ -47,7 +68,7 @@ describe('The command as it is published, with nothing beside it', () => {
   });
 
   it('serves with workers, which it starts from the same files, and ends with 0', async () => {
-    const service = await startService({ SALLYPORT_WORKERS: '2' }, [], { file: built.command });
+    const service = await startService({ SALLYPORT_WORKERS: '2' }, [], { file });
     try {
       const browser = new Browser();
       await service.signIn(browser);

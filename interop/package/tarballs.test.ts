@@ -1,0 +1,186 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type PackedPackages, packPackages, readTarball } from './packed-packages.ts';
+
+const CHECKOUT = new URL('../..', import.meta.url).pathname;
+const execute = promisify(execFile);
+
+const DOCUMENTS = ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json'];
+/** Chunks have the name of a module. The names change with the code; the folder holds nothing else. */
+const CHUNK = /^dist\/[a-z][a-z0-9-]*\.js$/;
+const COMMAND_FILES = [
+  ...DOCUMENTS,
+  'THIRD-PARTY-NOTICES.md',
+  'bin/sallyport.js',
+  'dist/keyring-process.js',
+  'dist/local-store-maintenance-thread.js',
+  'dist/main.js',
+];
+const LIBRARIES = ['protocol', 'config', 'client', 'server'];
+
+describe('The tarballs', () => {
+  let packed: PackedPackages;
+  const entries = new Map<string, ReadonlyMap<string, string>>();
+
+  beforeAll(async () => {
+    packed = await packPackages();
+    for (const [name, path] of packed.tarballs) entries.set(name, await readTarball(path));
+  });
+  afterAll(() => packed.remove());
+
+  const of = (name: string): ReadonlyMap<string, string> => entries.get(name) ?? new Map();
+  const texts = (): readonly (readonly [string, string])[] =>
+    [...entries].flatMap(([name, files]) =>
+      [...files].map(([path, text]) => [`${name}: ${path}`, text] as const),
+    );
+
+  it('are those of the command and the four public libraries', () => {
+    expect([...packed.tarballs.keys()].toSorted()).toEqual(
+      ['sallyport', ...LIBRARIES.map((name) => `sallyport-${name}`)].toSorted(),
+    );
+  });
+
+  it('hold of a library JavaScript, types and a source map for each source file, and nothing else', async () => {
+    for (const name of LIBRARIES) {
+      const source = `packages/${name}/src/`;
+      const { stdout } = await execute('git', ['ls-files', '--cached', '--others', source], {
+        cwd: CHECKOUT,
+      });
+      const expected = stdout
+        .trim()
+        .split('\n')
+        .filter((path) => !path.endsWith('.test.ts') && existsSync(join(CHECKOUT, path)))
+        .map((path) => path.slice(source.length))
+        .flatMap((path) =>
+          path.startsWith('gen/')
+            ? [`dist/${path}`]
+            : ['.js', '.js.map', '.d.ts'].map((end) => `dist/${path.replace(/\.ts$/, end)}`),
+        );
+      expect([...of(`sallyport-${name}`).keys()].toSorted()).toEqual(
+        [...DOCUMENTS, ...expected].toSorted(),
+      );
+    }
+  });
+
+  it('hold of the command its entries, documents and chunks, and nothing else', () => {
+    const paths = [...of('sallyport').keys()];
+    expect(paths).toEqual(expect.arrayContaining(COMMAND_FILES));
+    expect(paths.filter((path) => !COMMAND_FILES.includes(path) && !CHUNK.test(path))).toEqual([]);
+  });
+
+  it('name no path of the machine they were built on', () => {
+    const telling = texts().filter(
+      ([, text]) => text.includes(CHECKOUT) || text.includes(packed.folder),
+    );
+    expect(telling.map(([path]) => path)).toEqual([]);
+  });
+
+  it('hold no private key and no code of tests', () => {
+    const pattern =
+      /-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----\n[A-Za-z0-9+/]|from ["'](?:vitest|fast-check|@sallyport\/testing[^"']*)["']/;
+    expect(
+      texts()
+        .filter(([, text]) => pattern.test(text))
+        .map(([path]) => path),
+    ).toEqual([]);
+  });
+
+  it('declare no export condition `source`, no development dependency and one version', () => {
+    const versions = new Set<unknown>();
+    for (const [name, files] of entries) {
+      const text = files.get('package.json') ?? '{}';
+      const manifest = JSON.parse(text) as Readonly<Record<string, unknown>>;
+      versions.add(manifest['version']);
+      expect(text, name).not.toContain('"source"');
+      expect(manifest, name).not.toHaveProperty('devDependencies');
+      expect(manifest, name).not.toHaveProperty('private');
+      expect(manifest, name).toMatchObject({ license: 'Apache-2.0', engines: { node: '>=24.11' } });
+    }
+    expect(versions.size).toBe(1);
+  });
+
+  it('of the command need no other package but an optional keyring', () => {
+    const manifest = JSON.parse(of('sallyport').get('package.json') ?? '{}');
+    expect(manifest).not.toHaveProperty('dependencies');
+    expect(Object.keys(manifest.optionalDependencies)).toEqual(['@napi-rs/keyring']);
+  });
+
+  it('have types and code that import only what an installation has', () => {
+    const specifier = /(?:from |import\(|^import )["']([^"'.][^"']*)["']/gm;
+    const foreign = LIBRARIES.flatMap((name) => {
+      const files = of(`sallyport-${name}`);
+      const manifest = JSON.parse(files.get('package.json') ?? '{}');
+      const known = ['dependencies', 'optionalDependencies', 'peerDependencies'].flatMap((member) =>
+        Object.keys(manifest[member] ?? {}),
+      );
+      return [...files]
+        .filter(([path]) => /\.(?:js|d\.ts)$/.test(path))
+        .flatMap(([path, text]) =>
+          [...text.matchAll(specifier)]
+            .map(([, imported = '']) => imported)
+            .filter((imported) => !imported.startsWith('node:'))
+            .filter(
+              (imported) =>
+                !known.some((one) => imported === one || imported.startsWith(`${one}/`)),
+            )
+            .map((imported) => `${name}/${path} imports ${imported}`),
+        );
+    });
+    expect(foreign).toEqual([]);
+  });
+
+  it('lead every export to a file that is there', () => {
+    for (const name of LIBRARIES) {
+      const files = of(`sallyport-${name}`);
+      const { exports } = JSON.parse(files.get('package.json') ?? '{}') as {
+        readonly exports: Readonly<Record<string, Readonly<Record<string, string>>>>;
+      };
+      expect(Object.keys(exports)).toContain('.');
+      for (const target of Object.values(exports).flatMap((conditions) =>
+        Object.values(conditions),
+      ))
+        expect([...files.keys()]).toContain(target.slice('./'.length));
+    }
+  });
+
+  it.each([
+    ['publint', 'publint/src/cli.js', ['run', '--strict']],
+    ['attw', '@arethetypeswrong/cli/dist/index.js', ['--profile', 'esm-only', '--no-color']],
+  ])('are clean to %s', async (_, file, options) => {
+    const tool = join(CHECKOUT, 'node_modules', file);
+    for (const tarball of packed.tarballs.values())
+      await expect(
+        execute(process.execPath, [tool, ...options, tarball]).catch(
+          ({ stdout }: { readonly stdout: string }) => Promise.reject(new Error(stdout)),
+        ),
+      ).resolves.toMatchObject({ stderr: expect.not.stringContaining('rror') as string });
+  });
+
+  it('give the licence of each package whose code the command carries', () => {
+    const notices = of('sallyport').get('THIRD-PARTY-NOTICES.md') ?? '';
+    for (const name of ['commander', 'hono', 'openid-client', 'oidc-provider', 'undici', 'pino'])
+      expect(notices).toMatch(new RegExp(`^## ${name} \\d+\\.\\d+\\.\\d+\n\nLicence: [A-Z]`, 'm'));
+  });
+
+  it('are at most 3 MB for the command', () => {
+    expect(readFileSync(packed.tarballs.get('sallyport') ?? '').length).toBeLessThan(3_000_000);
+  });
+
+  it('are the same bytes when the same commit is built again elsewhere', async () => {
+    const again = await packPackages();
+    try {
+      const digests = ({ tarballs }: PackedPackages): readonly string[] =>
+        [...tarballs].map(
+          ([name, path]) =>
+            `${createHash('sha256').update(readFileSync(path)).digest('hex')} ${name}`,
+        );
+      expect(digests(again)).toEqual(digests(packed));
+    } finally {
+      again.remove();
+    }
+  });
+});

@@ -1,0 +1,28 @@
+/**
+ * The commit that a build is made from.
+ *
+ * @module
+ */
+
+import { execFileSync } from 'node:child_process';
+import { CHECKOUT } from './layout.ts';
+
+/**
+ * Reads it from git.
+ *
+ * @returns The commit's full name, with `-modified` when tracked files differ from it. `undefined` where the
+ *   sources are in no git repository, or git is not installed.
+ */
+export function readGitHead(): string | undefined {
+  try {
+    const head = git('rev-parse', 'HEAD');
+    const isModified = git('status', '--porcelain', '--untracked-files=no') !== '';
+    return isModified ? `${head}-modified` : head;
+  } catch {
+    return undefined;
+  }
+}
+
+function git(...args: readonly string[]): string {
+  return execFileSync('git', args, { cwd: CHECKOUT, encoding: 'utf8', stdio: 'pipe' }).trim();
+}
