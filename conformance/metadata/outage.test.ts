@@ -7,10 +7,9 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { exchange } from '../wire/exchange.ts';
 import { callGrpc } from '../wire/grpc.ts';
 import { showMetadata, untilMetadataIsAsked } from '../wire/metadata-asked.ts';
-import { type MovedClock, startMovedClock } from '../wire/moved-clock.ts';
 import { type Service, startHostedService, WEB_CLIENT_ID } from '../wire/platform.ts';
 import { callConnect } from '../wire/rpc.ts';
-import { createServiceHost, type ServiceHost } from '../wire/service-host.ts';
+import { type MovedHost, startMovedHost } from '../wire/service-host.ts';
 import { PATIENCE } from '../wire/workers.ts';
 
 const METADATA = '/flyteidl2.auth.AuthMetadataService/GetOAuth2Metadata';
@@ -34,24 +33,18 @@ function keptFile(service: Service): string {
   return join(folder, readdirSync(folder)[0] ?? '');
 }
 
-let clock: MovedClock;
-/** Its services follow the clock. */
-let host: ServiceHost;
+let moved: MovedHost;
 beforeAll(async () => {
-  clock = await startMovedClock({ movesTimers: true });
-  host = createServiceHost(clock);
+  moved = await startMovedHost({ movesTimers: true });
 });
-afterAll(async () => {
-  host.close();
-  await clock.close();
-});
+afterAll(() => moved.close());
 
 describe('While the IdP is down', () => {
   let service: Service;
   beforeAll(async () => {
     const idp = await startFakeIdp(WEB_CLIENT_ID);
     await idp.goDown();
-    service = await startHostedService({}, [], idp, [], host);
+    service = await startHostedService({}, [], idp, [], moved.host);
   });
   afterAll(() => service.stop());
 
@@ -76,7 +69,7 @@ describe('While the IdP is down', () => {
   it('discovery recovers by itself once the IdP is back', async () => {
     expect(await answers(service)).toEqual(UNKNOWN);
     await service.idp.comeUp();
-    await untilMetadataIsAsked(clock, service.idp);
+    await untilMetadataIsAsked(moved.clock, service.idp);
     await expect.poll(() => answers(service), PATIENCE).toEqual(KNOWN);
   });
 });
@@ -144,7 +137,7 @@ describe('An IdP whose document is not to be believed', () => {
   beforeAll(async () => {
     const idp = await startFakeIdp(WEB_CLIENT_ID);
     idp.metadata = { issuer: `${idp.issuer}/` };
-    doubtful = await startHostedService({}, [], idp, [], host);
+    doubtful = await startHostedService({}, [], idp, [], moved.host);
   });
   afterAll(() => doubtful.stop());
 
@@ -157,7 +150,7 @@ describe('An IdP whose document is not to be believed', () => {
   ])('because it %s gives no discovery', async (_, metadata) => {
     const { idp } = doubtful;
     const slash = 'issuer' in metadata && metadata['issuer'] === undefined;
-    await showMetadata(clock, idp, slash ? { issuer: `${idp.issuer}/` } : metadata);
+    await showMetadata(moved.clock, idp, slash ? { issuer: `${idp.issuer}/` } : metadata);
     expect(await answers(doubtful)).toEqual(UNKNOWN);
     expect((await exchange(doubtful.url + REST)).body).not.toContain('evil.example');
   });
@@ -191,9 +184,9 @@ describe('An IdP whose document is not to be believed', () => {
       isAnswered = true;
     };
     const call = callGrpc(url + METADATA).finally(note);
-    const begun = clock.now();
-    while (!isAnswered) await clock.advance(500);
-    expect(clock.now() - begun).toBeLessThan(10_000);
+    const begun = moved.clock.now();
+    while (!isAnswered) await moved.clock.advance(500);
+    expect(moved.clock.now() - begun).toBeLessThan(10_000);
     expect((await call).status).toBe(UNAVAILABLE);
     expect((await callGrpc(url + CONFIG)).status).toBe(0);
   });

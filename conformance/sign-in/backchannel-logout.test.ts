@@ -19,10 +19,9 @@ import {
   signInOf,
   somebody,
 } from '../wire/logout-token.ts';
-import { type MovedClock, startMovedClock } from '../wire/moved-clock.ts';
 import { type Service, startHostedService, startService, WEB_CLIENT_ID } from '../wire/platform.ts';
 import { start } from '../wire/process.ts';
-import { createServiceHost, type ServiceHost } from '../wire/service-host.ts';
+import { type MovedHost, startMovedHost } from '../wire/service-host.ts';
 import { askMe, openSignIn, SESSION_COOKIE } from '../wire/sign-in.ts';
 
 const seconds = () => Math.floor(Date.now() / 1_000);
@@ -343,20 +342,15 @@ describe('Back-channel logout, while something is down,', () => {
 });
 
 describe('Keys of logout tokens', () => {
-  let clock: MovedClock;
-  let host: ServiceHost;
+  let moved: MovedHost;
   beforeAll(async () => {
-    clock = await startMovedClock();
-    host = createServiceHost(clock);
+    moved = await startMovedHost();
   });
-  afterEach(() => clock.advance(Date.now() - clock.now()));
-  afterAll(async () => {
-    host.close();
-    await clock.close();
-  });
+  afterEach(() => moved.clock.advance(Date.now() - moved.clock.now()));
+  afterAll(() => moved.close());
 
   it('2.8: that the IdP takes into use right after a forged token had them fetched fail its logout with 400 and Retry-After, and end the session with the same token then', async () => {
-    const service = await startHostedService({}, [], undefined, [], host);
+    const service = await startHostedService({}, [], undefined, [], moved.host);
     const { idp } = service;
     try {
       const { sub, sid } = somebody();
@@ -383,7 +377,7 @@ describe('Keys of logout tokens', () => {
       expectFailed(await forge());
       expect(idp.counts.jwks - before).toBe(0);
       expect(await askMe(service, browser)).toBe(200);
-      await clock.advance(retryAfterSeconds * 1_000);
+      await moved.clock.advance(retryAfterSeconds * 1_000);
       expectDone(await sendLogoutToken(service.url, honest));
       expect(await askMe(service, browser)).toBe(401);
       expectInvalid(await forge());
@@ -394,7 +388,7 @@ describe('Keys of logout tokens', () => {
   });
 
   it('are fetched once more for one that is not known, and a flood of forged tokens costs the IdP nothing beyond that', async () => {
-    const service = await startHostedService({}, [], undefined, [], host);
+    const service = await startHostedService({}, [], undefined, [], moved.host);
     const { idp } = service;
     try {
       const { sub, sid } = somebody();
@@ -406,7 +400,7 @@ describe('Keys of logout tokens', () => {
       idp.keys = [{ ...rotatedJwk, kid: 'k2', alg: 'RS256', use: 'sig' }];
       const before = idp.counts.jwks;
       const claims = { sub, sid };
-      await clock.advance(31_000);
+      await moved.clock.advance(31_000);
       const flood = await Promise.all(
         Array.from({ length: 40 }, (_, at) =>
           logout(service, claims, { sign, header: { kid: at % 2 === 0 ? `f${at}` : 'k1' } }),

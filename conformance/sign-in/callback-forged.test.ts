@@ -1,14 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Browser, NAVIGATION } from '../wire/browser.ts';
+import { bindCallback } from '../wire/callback.ts';
 import { exchange } from '../wire/exchange.ts';
 import { type Service, startHostedService } from '../wire/platform.ts';
 import {
   ATTEMPT_COOKIE,
-  askMe,
   beginsSession,
   expectFailurePage,
-  type OpenedSignIn,
-  openSignIn,
   SESSION_COOKIE,
 } from '../wire/sign-in.ts';
 
@@ -19,18 +17,7 @@ describe('An answer at /callback', () => {
   });
   afterAll(() => service.stop());
 
-  const open = (path = '/wanted?x=1', browser = new Browser()) =>
-    openSignIn(service, path, browser);
-  const callback = (query: URLSearchParams | string) =>
-    `${service.url}/callback?${query.toString()}`;
-  const me = (browser: Browser) => askMe(service, browser);
-  /** The sign-in that was disturbed still ends where it should. */
-  const expectHonest = async ({ browser, query }: OpenedSignIn) => {
-    const ended = await browser.step(callback(query));
-    expect(ended.status).toBe(302);
-    expect(ended.location).toBe(`${service.url}/wanted?x=1`);
-    expect(await me(browser)).toBe(200);
-  };
+  const { open, callback, me, expectHonest } = bindCallback(() => service);
 
   describe('that is not for this browser', () => {
     it('is refused when another browser started the sign-in: no session, and its code is not used', async () => {

@@ -4,9 +4,8 @@ import { Browser, NAVIGATION } from '../wire/browser.ts';
 import { exchange } from '../wire/exchange.ts';
 import { createAsker } from '../wire/many.ts';
 import { showMetadata, untilMetadataIsAsked } from '../wire/metadata-asked.ts';
-import { type MovedClock, startMovedClock } from '../wire/moved-clock.ts';
 import { type Service, startHostedService, WEB_CLIENT_ID } from '../wire/platform.ts';
-import { createServiceHost, type ServiceHost } from '../wire/service-host.ts';
+import { type MovedHost, startMovedHost } from '../wire/service-host.ts';
 import { askMe, expectFailurePage, expectSignsIn } from '../wire/sign-in.ts';
 
 const POLLS = 2_000;
@@ -14,17 +13,11 @@ const TRIES = 2_000;
 /** A person does not wait longer for a service that is up again. */
 const SOON_SECONDS = 15;
 
-let clock: MovedClock;
-/** Its services follow the clock. */
-let host: ServiceHost;
+let moved: MovedHost;
 beforeAll(async () => {
-  clock = await startMovedClock({ movesTimers: true });
-  host = createServiceHost(clock);
+  moved = await startMovedHost({ movesTimers: true });
 });
-afterAll(async () => {
-  host.close();
-  await clock.close();
-});
+afterAll(() => moved.close());
 
 /** Asks until it is ready, or often enough. */
 async function becomesReady(service: Service): Promise<boolean> {
@@ -39,13 +32,13 @@ async function becomesReady(service: Service): Promise<boolean> {
 async function startWithoutIdp(): Promise<Service> {
   const idp = await startFakeIdp(WEB_CLIENT_ID);
   await idp.goDown();
-  return startHostedService({}, [], idp, [], host);
+  return startHostedService({}, [], idp, [], moved.host);
 }
 
 /** Nobody signs in meanwhile: the service finds the IdP by itself. */
 async function expectReadySoon(service: Service): Promise<void> {
   await service.idp.comeUp();
-  expect(await untilMetadataIsAsked(clock, service.idp)).toBeLessThan(SOON_SECONDS);
+  expect(await untilMetadataIsAsked(moved.clock, service.idp)).toBeLessThan(SOON_SECONDS);
   expect(await becomesReady(service)).toBe(true);
   await expectSignsIn(service, new Browser());
 }
@@ -155,7 +148,7 @@ describe('An IdP whose metadata', () => {
   beforeAll(async () => {
     const idp = await startFakeIdp(WEB_CLIENT_ID);
     idp.metadata = { issuer: `${idp.issuer}/` };
-    service = await startHostedService({}, [], idp, [], host);
+    service = await startHostedService({}, [], idp, [], moved.host);
   });
   afterAll(() => service.stop());
 
@@ -171,7 +164,7 @@ describe('An IdP whose metadata', () => {
     ['has its tokens elsewhere by plain http', () => ({ token_endpoint: 'http://192.0.2.1/t' })],
   ])('%s is not believed: not ready, nobody is sent there', async (_, metadata) => {
     const { idp } = service;
-    await showMetadata(clock, idp, metadata(idp.issuer));
+    await showMetadata(moved.clock, idp, metadata(idp.issuer));
     const received = await new Browser().step(`${service.url}/login`);
     expectFailurePage(received, 'idp_unreachable', 503);
     expect((await exchange(`${service.url}/readyz`)).status).toBe(503);
@@ -182,11 +175,11 @@ describe('An IdP whose metadata, once it is good,', () => {
   it('is mended is believed within seconds', async () => {
     const idp = await startFakeIdp(WEB_CLIENT_ID);
     idp.metadata = { issuer: `${idp.issuer}/` };
-    const service = await startHostedService({}, [], idp, [], host);
-    await untilMetadataIsAsked(clock, idp);
+    const service = await startHostedService({}, [], idp, [], moved.host);
+    await untilMetadataIsAsked(moved.clock, idp);
     expect((await exchange(`${service.url}/readyz`)).status).toBe(503);
     idp.metadata = {};
-    expect(await untilMetadataIsAsked(clock, idp)).toBeLessThan(SOON_SECONDS);
+    expect(await untilMetadataIsAsked(moved.clock, idp)).toBeLessThan(SOON_SECONDS);
     expect(await becomesReady(service)).toBe(true);
     await expectSignsIn(service, new Browser());
     await service.stop();
@@ -207,9 +200,9 @@ describe('An IdP whose metadata, once it is good,', () => {
 describe('An IdP that answers too slowly', () => {
   /** Starts a service that follows the clock; tokens of its IdP, too. */
   async function startFollowing(file: readonly string[] = []): Promise<Service> {
-    const service = await startHostedService({}, [], undefined, file, host);
+    const service = await startHostedService({}, [], undefined, file, moved.host);
     onTestFinished(() => service.stop());
-    service.idp.now = clock.now;
+    service.idp.now = moved.clock.now;
     return service;
   }
 
@@ -220,9 +213,9 @@ describe('An IdP that answers too slowly', () => {
       isAnswered = true;
     };
     answer.then(note, note);
-    const begun = clock.now();
-    while (!isAnswered) await clock.advance(500);
-    expect((clock.now() - begun) / 1_000).toBeLessThan(seconds);
+    const begun = moved.clock.now();
+    while (!isAnswered) await moved.clock.advance(500);
+    expect((moved.clock.now() - begun) / 1_000).toBeLessThan(seconds);
     return answer;
   }
 

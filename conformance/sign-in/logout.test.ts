@@ -6,7 +6,14 @@ import { Browser, NAVIGATION, nextAddress, readForm } from '../wire/browser.ts';
 import { exchange, type Received } from '../wire/exchange.ts';
 import { type Service, startHostedService, WEB_CLIENT_ID } from '../wire/platform.ts';
 import { temporaryFolder } from '../wire/process.ts';
-import { askMe, beginsSession, expectSignsIn, SESSION_COOKIE } from '../wire/sign-in.ts';
+import {
+  askMe,
+  beginsSession,
+  expectSignsIn,
+  SESSION_COOKIE,
+  signInBrowser,
+  signOut,
+} from '../wire/sign-in.ts';
 
 const DOCS = 'https://docs.example:8443';
 /** Where a backend needs no session. */
@@ -36,11 +43,7 @@ describe('Signing out', () => {
     folder.remove();
   });
 
-  const signedIn = async () => {
-    const browser = new Browser();
-    await service.signIn(browser);
-    return browser;
-  };
+  const signedIn = () => signInBrowser(service);
   const ask = (
     browser: Browser,
     method: string,
@@ -52,11 +55,7 @@ describe('Signing out', () => {
       headers: { ...ACCEPT, cookie: cookieOf(browser), ...headers },
     });
   /** Signs out from a page of ours. */
-  const signOut = (browser: Browser, query = '') =>
-    browser.step(`${service.url}/logout${query}`, {
-      form: {},
-      headers: { origin: service.url, 'sec-fetch-site': 'same-origin' },
-    });
+  const leave = (browser: Browser, query = '') => signOut(service, browser, query);
   const revocations = () => service.idp.requests.filter(({ path }) => path === '/revoke');
 
   const backWith = (query: string, browser = new Browser()) =>
@@ -64,7 +63,7 @@ describe('Signing out', () => {
       headers: { 'sec-fetch-site': 'cross-site' },
     });
   const stateOf = async (target: string) => {
-    const sent = await signOut(await signedIn(), `?redirect_url=${encodeURIComponent(target)}`);
+    const sent = await leave(await signedIn(), `?redirect_url=${encodeURIComponent(target)}`);
     return new URL(sent.location ?? '').searchParams.get('state') ?? '';
   };
   const expectSignedOut = (received: Received, target: string) => {
@@ -174,7 +173,7 @@ describe('Signing out', () => {
       'redirect%5furl=/a&redirect_url=/b',
     ])('a repeated parameter (%s): 400, and nothing is cleared', async (query) => {
       const browser = await signedIn();
-      const received = await signOut(browser, `?${query}`);
+      const received = await leave(browser, `?${query}`);
       expect(received.status).toBe(400);
       expect(received.setCookies).toEqual([]);
       expect(await askMe(service, browser)).toBe(200);
@@ -253,7 +252,7 @@ describe('Signing out', () => {
           return idToken;
         },
       });
-      const sent = new URL((await signOut(browser)).location ?? '');
+      const sent = new URL((await leave(browser)).location ?? '');
       expect(sent.origin + sent.pathname).toBe(`${service.idp.issuer}/end_session`);
       expect(Object.fromEntries(sent.searchParams)).toEqual({
         id_token_hint: idToken,
@@ -265,9 +264,7 @@ describe('Signing out', () => {
 
     it('adds a sealed state when there is a target, and the target is not in the address', async () => {
       const browser = await signedIn();
-      const sent = new URL(
-        (await signOut(browser, '?redirect_url=/console/canary')).location ?? '',
-      );
+      const sent = new URL((await leave(browser, '?redirect_url=/console/canary')).location ?? '');
       expect(sent.searchParams.get('post_logout_redirect_uri')).toBe(`${service.url}/logout`);
       const state = sent.searchParams.get('state') ?? '';
       expect(state).toMatch(/^[\w-]{40,}$/);
@@ -278,7 +275,7 @@ describe('Signing out', () => {
     it('revokes the refresh token once (RFC 7009), as the client it was given to', async () => {
       const browser = await signedIn();
       const before = revocations().length;
-      await signOut(browser);
+      await leave(browser);
       const [request, ...more] = revocations().slice(before) as [SeenRequest, ...SeenRequest[]];
       expect(more).toEqual([]);
       expect(request.form.get('token')).toBe('refresh-token-of-ada');
@@ -296,7 +293,7 @@ describe('Signing out', () => {
       });
       expect(await askMe(service, browser)).toBe(200);
       const before = revocations().length;
-      expect((await signOut(browser)).status).toBe(303);
+      expect((await leave(browser)).status).toBe(303);
       expect(revocations()).toHaveLength(before);
     });
 
@@ -312,7 +309,7 @@ describe('Signing out', () => {
 
     it('ten times at once ends one session and fails for none', async () => {
       const browser = await signedIn();
-      const received = await Promise.all(Array.from({ length: 10 }, () => signOut(browser)));
+      const received = await Promise.all(Array.from({ length: 10 }, () => leave(browser)));
       expect(
         received.map(({ status }) => status).every((status) => [200, 303].includes(status)),
       ).toBe(true);
@@ -321,7 +318,7 @@ describe('Signing out', () => {
 
     it('leaves nothing behind that the next sign-in would meet', async () => {
       const browser = await signedIn();
-      await signOut(browser);
+      await leave(browser);
       expect(browser.cookieNames('localhost')).toEqual([]);
       await expectSignsIn(service, browser);
     });
@@ -396,7 +393,7 @@ describe('Signing out', () => {
       const browser = new Browser();
       browser.setCookie('localhost', SESSION_COOKIE, `AAAAAAAA.${'A'.repeat(43)}`);
       const before = service.idp.requests.length;
-      expect(isSignedOutPage(await signOut(browser))).toBe(true);
+      expect(isSignedOutPage(await leave(browser))).toBe(true);
       expect(browser.cookieNames('localhost')).toEqual([]);
       expect(service.idp.requests).toHaveLength(before);
     });
@@ -411,18 +408,18 @@ describe('Signing out while the IdP', () => {
   afterAll(() => service.stop());
 
   const signedIn = async () => {
-    const browser = new Browser();
-    await service.signIn(browser);
+    const browser = await signInBrowser(service);
     expect(await askMe(service, browser)).toBe(200);
     return browser;
   };
-  const signOut = (browser: Browser) =>
+  /** Of a browser that does not send `Sec-Fetch-Site`. */
+  const leave = (browser: Browser) =>
     browser.step(`${service.url}/logout`, { form: {}, headers: { origin: service.url } });
 
   it('does not answer the revocation: signed out here all the same, and sent to the IdP', async () => {
     const browser = await signedIn();
     service.idp.stalled.add('/revoke');
-    const received = await signOut(browser);
+    const received = await leave(browser);
     service.idp.stalled.clear();
     expect(received.status).toBe(303);
     expect(received.location).toContain(`${service.idp.issuer}/end_session?`);
@@ -433,7 +430,7 @@ describe('Signing out while the IdP', () => {
   it('is down: signed out here, and the page says that the IdP could not be told', async () => {
     const browser = await signedIn();
     await service.idp.goDown();
-    const received = await signOut(browser);
+    const received = await leave(browser);
     await service.idp.comeUp();
     expect(browser.cookieNames('localhost')).toEqual([]);
     expect(await askMe(service, browser)).toBe(401);
@@ -448,7 +445,7 @@ describe('Signing out while the IdP', () => {
     await service.idp.goDown();
     service = await service.restart();
     expect(await askMe(service, browser)).toBe(200);
-    const received = await signOut(browser);
+    const received = await leave(browser);
     await service.idp.comeUp();
     expect(isSignedOutPage(received)).toBe(true);
     expect(saysIdpWasNotTold(received)).toBe(true);
@@ -462,7 +459,7 @@ describe('Signing out while the IdP', () => {
     service.idp.metadata = { end_session_endpoint: undefined, revocation_endpoint: undefined };
     service = await service.restart();
     const browser = await signedIn();
-    const received = await signOut(browser);
+    const received = await leave(browser);
     expect(isSignedOutPage(received)).toBe(true);
     expect(saysIdpWasNotTold(received)).toBe(true);
     expect(await askMe(service, browser)).toBe(401);

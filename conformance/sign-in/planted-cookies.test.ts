@@ -3,7 +3,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Browser, NAVIGATION } from '../wire/browser.ts';
 import { exchange } from '../wire/exchange.ts';
 import { type Service, startHostedService } from '../wire/platform.ts';
-import { ATTEMPT_COOKIE, beginsSession, openSignIn, SESSION_COOKIE } from '../wire/sign-in.ts';
+import {
+  ATTEMPT_COOKIE,
+  beginsSession,
+  openSignIn,
+  SESSION_COOKIE,
+  signInBrowser,
+  signOut,
+} from '../wire/sign-in.ts';
 
 /** As many as a browser keeps for a site and its sibling domains, the real one left out. */
 const PLANTED = 179;
@@ -29,8 +36,7 @@ describe('Where the name of a cookie has no __Host- prefix, planted ones', () =>
   afterAll(() => service.stop());
 
   const signedIn = async () => {
-    const browser = new Browser();
-    await service.signIn(browser);
+    const browser = await signInBrowser(service);
     return browser.cookie('localhost', SESSION_COOKIE) ?? '';
   };
   const ask = (path: string, name: string, values: readonly string[], headers: object = {}) =>
@@ -114,13 +120,9 @@ describe('The id of a session that has ended, with another secret,', () => {
   afterAll(() => service.stop());
 
   it('is told what an id is told that nobody has; its own cookie is told why it ended', async () => {
-    const browser = new Browser();
-    await service.signIn(browser);
+    const browser = await signInBrowser(service);
     const ended = browser.cookie('localhost', SESSION_COOKIE) ?? '';
-    await browser.step(`${service.url}/logout`, {
-      form: {},
-      headers: { origin: service.url, 'sec-fetch-site': 'same-origin' },
-    });
+    await signOut(service, browser);
     for (const path of ['/me', '/auth/session', '/auth/account', '/login?redirect_url=/x']) {
       for (const accept of ['application/json', NAVIGATION.accept]) {
         const ask = async (value: string) => {

@@ -1,5 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import {
+  DEEP_LINKS,
+  DOCS_ORIGIN,
+  listRedirectAttacks,
+  spellRedirectTarget,
+} from '@sallyport/testing/wire/redirect-targets';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Browser } from '../wire/browser.ts';
@@ -9,134 +15,39 @@ import { type Service, startHostedService } from '../wire/platform.ts';
 import { temporaryFolder } from '../wire/process.ts';
 import { SESSION_COOKIE } from '../wire/sign-in.ts';
 
-const DOCS = 'https://docs.example:8443';
 const TOTAL = process.env['CI'] === 'true' ? 20_000 : 4_000;
 const BATCH = 100;
 
-/** What attackers put into redirect parameters, by the trick they rely on. GOOD is our own host and port. */
-const PAYLOADS: Readonly<Record<string, readonly string[]>> = {
-  slashes: [
-    '//evil.example',
-    '//GOOD/',
-    '/\\GOOD/',
-    '///evil.example',
-    '////evil.example/..',
-    '/./\\evil.example',
-    '/..//evil.example',
-    '/.//evil.example',
-    '/a/..//evil.example',
-    '/%2e//evil.example',
-    '/%2e%2e//evil.example',
-    'http://GOOD//evil.example',
-  ],
-  'backslashes and control characters': [
-    '/\\evil.example',
-    '/\\/evil.example',
-    '\\/\\/evil.example',
-    '/\t/evil.example',
-    '/\n/evil.example',
-    '/%09/evil.example',
-    '/%0a/evil.example',
-    '/%0d%0aSet-Cookie:x=1',
-    '/\r\nSet-Cookie:x=1',
-    '/%5cevil.example',
-    '/%2f%2fevil.example',
-    '/%2fevil.example',
-    'http://GOOD\\evil.example',
-    'http://GOOD\\@evil.example',
-  ],
-  'forms of the scheme': [
-    'https:evil.example',
-    'https:/evil.example',
-    'https:///evil.example',
-    'HTTPS://evil.example',
-    'http:\\\\evil.example',
-    'ht\ttps://evil.example',
-    'http:GOOD/',
-    'http:/GOOD/',
-    'http:///GOOD/',
-    'https://GOOD/',
-    'ftp://GOOD/',
-    ' http://GOOD/',
-    ' //evil.example',
-  ],
-  'user info and host confusion': [
-    '//GOOD@evil.example',
-    'http://GOOD@evil.example',
-    'http://localhost:443@evil.example',
-    'https://localhost%40evil.example',
-    'https://localhost%2eevil.example',
-    'https://evil.example#GOOD',
-    'https://evil.example?GOOD',
-    'https://evil.example\\.localhost',
-    'https://evil.example%5c.localhost',
-    'http://user@GOOD/',
-    'http://user:password@GOOD/',
-    'http://:@evil.example/',
-  ],
-  'hosts that look alike': [
-    'http://GOOD.evil.example',
-    'http://localhost.evil.example',
-    'http://evil-localhost',
-    'https://evil。example',
-    'https://ｅvil.example',
-    'https://xn--lcalhost-80a.example',
-    'http://localhost.:1/',
-    'http://LOCALHOST:1/',
-    'http://localhost/',
-    'https://docs.example/',
-    'http://docs.example:8443/',
-    'https://docs.example.:8443/',
-  ],
-  'numeric hosts': [
-    'http://[::1]',
-    'http://127.0.0.1/',
-    'http://0x7f000001',
-    'http://2130706433',
-    'https://0330.072.0326.0316',
-  ],
-  'script schemes': [
-    'javascript:alert(1)',
-    'jaVAscript://GOOD/%0aalert(1)',
-    'data:text/html,x',
-    'vbscript:x',
-    'blob:http://GOOD/x',
-    '%19javascript:alert(1)',
-    '" onmouseover=alert(1)',
-  ],
-  'pieces of a host': [';@evil.example', '@evil.example', '.evil.example', 'evil.example'],
-  'degenerate text': [
-    '',
-    '\u0000',
-    '/\u0000',
-    `/${'a'.repeat(8_192)}`,
-    '\ufeff',
-    '\ufeff//evil.example',
-    '\u202e//evil.example',
-    '\u2066https://evil.example',
-    '?x',
-    '#x',
-  ],
-  'endpoints of ours': [
-    '/login',
-    '/login/',
-    '/callback',
-    '/logout',
-    '/logout/x',
-    '/me',
-    '/me/x',
-    '/auth/session',
-    '/%6cogin',
-    '/l%6Fgin',
-    '/x/../login',
-    '/x/%2e%2e/logout',
-    '/./me',
-    '/.%2flogout',
-    '/login%2fx',
-    'http://GOOD/login',
-    'http://GOOD/%6dE/../me',
-  ],
-};
+/** Stands in redirect targets for the service, whose port is not known before it runs. */
+const STAND_IN = 'http://localhost:4321';
+
+/** Endpoints of ours: nobody is sent there. */
+const ENDPOINTS: readonly string[] = [
+  '/login',
+  '/login/',
+  '/callback',
+  '/logout',
+  '/logout/x',
+  '/me',
+  '/me/x',
+  '/auth/session',
+  '/%6cogin',
+  '/l%6Fgin',
+  '/x/../login',
+  '/x/%2e%2e/logout',
+  '/./me',
+  '/.%2flogout',
+  '/login%2fx',
+  `${STAND_IN}/login`,
+  `${STAND_IN}/%6dE/../me`,
+];
+
+/** Redirect targets that lead to the root, by the trick they rely on. */
+const ATTACKS: readonly (readonly [string, readonly string[]])[] = [
+  ...Object.entries(listRedirectAttacks(STAND_IN)),
+  ['endpoints of ours', ENDPOINTS],
+  ['another port', ['http://localhost/']],
+];
 
 /** What a hostile target is pieced together from. */
 const PIECES = [
@@ -144,21 +55,6 @@ const PIECES = [
   'http https javascript evil.example localhost docs.example:8443 127.0.0.1 login a'.split(' '),
   ['\t', '\n', '\r', ' ', '\u0000'],
 ].flat();
-
-/** The payload, and the same behind one and two percent-encodings; the first slash as it is, so that it still is a path. */
-function* spellings(payload: string): Generator<string> {
-  let whole = payload;
-  let afterSlash = payload.slice(1);
-  yield payload;
-  // What is encoded already gets one layer less: two decodings are looked at.
-  for (let layers = payload.includes('%') ? 1 : 2; layers > 0; layers -= 1) {
-    whole = encodeURIComponent(whole);
-    yield whole;
-    if (!payload.startsWith('/')) continue;
-    afterSlash = encodeURIComponent(afterSlash);
-    yield `/${afterSlash}`;
-  }
-}
 
 function login(target: string): string {
   return `/login?redirect_url=${encodeURIComponent(target)}`;
@@ -172,7 +68,7 @@ describe('Where a browser is sent after signing in and out', () => {
 
   beforeAll(async () => {
     const config = join(folder.path, 'config.yaml');
-    writeFileSync(config, `rateLimit: { perMinute: 100000 }\nredirectOrigins: [${DOCS}]\n`);
+    writeFileSync(config, `rateLimit: { perMinute: 100000 }\nredirectOrigins: [${DOCS_ORIGIN}]\n`);
     service = await startHostedService({}, ['--config', config]);
     asker = createAsker(service.url, 16);
     const browser = new Browser();
@@ -190,7 +86,8 @@ describe('Where a browser is sent after signing in and out', () => {
     folder.remove();
   });
 
-  const spell = (payload: string) => payload.replaceAll('GOOD', new URL(service.url).host);
+  const spell = (payload: string) =>
+    payload.replaceAll(new URL(STAND_IN).host, new URL(service.url).host);
   /** Where a signed-in browser ends up. */
   const withSession = async (targets: readonly string[]) =>
     (await asker.heads(targets.map(login), { cookie })).map(({ location }) => location ?? '');
@@ -200,11 +97,11 @@ describe('Where a browser is sent after signing in and out', () => {
     return (await service.signIn(browser, target)).location ?? '';
   };
 
-  describe.each(Object.entries(PAYLOADS))('the root, for %s', (_, payloads) => {
+  describe.each(ATTACKS)('the root, for %s', (_, payloads) => {
     it.each(payloads.map((payload) => [JSON.stringify(payload).slice(0, 60), payload]))(
       '%s, plain and percent-encoded: at /login with a session, through the IdP, and at /logout',
       async (_shown, payload) => {
-        const targets = [...spellings(spell(payload))];
+        const targets = [...spellRedirectTarget(spell(payload))];
         const root = `${service.url}/`;
         expect(await withSession(targets)).toEqual(targets.map(() => root));
         expect(await Promise.all(targets.map(throughIdp))).toEqual(targets.map(() => root));
@@ -296,20 +193,7 @@ describe('Where a browser is sent after signing in and out', () => {
 
   describe('the page that was wanted, byte for byte', () => {
     it.each([
-      '/',
-      '/console/projects/flytesnacks/domains/development?x=1&y=%20z#/fragment',
-      '/a?next=//evil.example&back=\\x&third=%2F%2Fevil.example',
-      '/a//b',
-      '/a%2Fb/%3Fc',
-      '/caf%C3%A9/%E2%80%99',
-      '/%F0%9F%9A%80?emoji=%F0%9F%9A%80',
-      '/a%20b/~user/x;v=1,2/$&+=:@!*()',
-      '/.well-known/openid-configuration',
-      '/a.b/..c/d..',
-      '/@evil.example',
-      '/a/@evil.example:80/',
-      '/?a=1?b=2#c?d',
-      "/it's",
+      ...DEEP_LINKS,
       '/a?b=%ff%fe&c=%00&d=%0d%0a',
       '/100%/x?y=50%',
       '/a?x[]=1&y={z}|^`',
@@ -328,12 +212,14 @@ describe('Where a browser is sent after signing in and out', () => {
     });
 
     it('on an allowed further origin, absolute only, and no other port or scheme of it', async () => {
-      expect(await withSession([`${DOCS}/guide?x=1#y`])).toEqual([`${DOCS}/guide?x=1#y`]);
-      expect(await throughIdp(`${DOCS}/guide?x=1#y`)).toBe(`${DOCS}/guide?x=1#y`);
+      expect(await withSession([`${DOCS_ORIGIN}/guide?x=1#y`])).toEqual([
+        `${DOCS_ORIGIN}/guide?x=1#y`,
+      ]);
+      expect(await throughIdp(`${DOCS_ORIGIN}/guide?x=1#y`)).toBe(`${DOCS_ORIGIN}/guide?x=1#y`);
       const left = await exchange(
-        `${service.url}/logout?redirect_url=${encodeURIComponent(`${DOCS}/bye`)}`,
+        `${service.url}/logout?redirect_url=${encodeURIComponent(`${DOCS_ORIGIN}/bye`)}`,
       );
-      expect([left.status, left.location]).toEqual([302, `${DOCS}/bye`]);
+      expect([left.status, left.location]).toEqual([302, `${DOCS_ORIGIN}/bye`]);
     });
 
     it('for generated paths, queries and fragments', async () => {
@@ -382,7 +268,7 @@ describe('Where a browser is sent after signing in and out', () => {
         ),
       fc.webUrl().map(encodeURIComponent),
     );
-    const allowed = new Set([service.url, DOCS]);
+    const allowed = new Set([service.url, DOCS_ORIGIN]);
     await fc.assert(
       fc.asyncProperty(
         fc.array(target, { minLength: BATCH, maxLength: BATCH }),

@@ -4,6 +4,7 @@ import { startFakeIdp } from '@sallyport/testing/idp/fake-idp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accessToken, BEARER_HEADER } from '../wire/bearer.ts';
 import { exchange } from '../wire/exchange.ts';
+import { createAsker } from '../wire/many.ts';
 import { type Service, startHostedService, WEB_CLIENT_ID } from '../wire/platform.ts';
 import { temporaryFolder } from '../wire/process.ts';
 
@@ -140,22 +141,18 @@ describe('The introspection endpoint has a budget', () => {
   it('10,000 random opaque tokens reach it no more often than that, and none is admitted', async () => {
     const flooded = await startWithIntrospection();
     const startedAt = Date.now();
-    const outcomes = new Map<number, number>();
-    let sent = 0;
-    const sender = async () => {
-      while (sent < 10_000) {
-        sent += 1;
-        const status = await me(`random-${sent}`, flooded);
-        outcomes.set(status, (outcomes.get(status) ?? 0) + 1);
-      }
-    };
-    await Promise.all(Array.from({ length: SENDERS }, sender));
+    const senders = createAsker(flooded.url, SENDERS);
+    const outcomes = await senders.ask(
+      '/me',
+      Array.from({ length: 10_000 }, (_, at) => ({ [BEARER_HEADER]: `Bearer random-${at}` })),
+    );
+    senders.close();
     const seconds = (Date.now() - startedAt) / 1_000;
     // One second's worth may be saved up.
     expect(flooded.idp.counts.introspect).toBeLessThanOrEqual(
       Math.ceil((seconds + 1) * REQUESTS_PER_SECOND),
     );
-    expect(new Set(outcomes.keys())).toEqual(new Set([401, 503]));
+    expect(new Set(outcomes)).toEqual(new Set([401, 503]));
     expect(await me(await accessToken(flooded.idp, flooded.url), flooded)).toBe(200);
     await flooded.stop();
   });

@@ -9,7 +9,7 @@
  */
 
 import { type ChildProcess, fork } from 'node:child_process';
-import type { MovedClock } from './moved-clock.ts';
+import { type MovedClock, startMovedClock } from './moved-clock.ts';
 import type { Running } from './process.ts';
 
 /** What a test sends: a service to start, or a signal for one. */
@@ -98,6 +98,29 @@ export function createServiceHost(clock?: MovedClock): ServiceHost {
       return running;
     },
     close: () => void child?.kill('SIGKILL'),
+  };
+}
+
+/** A process of services, and the clock they follow. */
+export interface MovedHost {
+  readonly clock: MovedClock;
+  readonly host: ServiceHost;
+  close(): Promise<void>;
+}
+
+/** Starts a clock, and prepares a process that follows it; settings are those of `startMovedClock`. */
+export async function startMovedHost(
+  settings: Parameters<typeof startMovedClock>[0] = {},
+): Promise<MovedHost> {
+  const clock = await startMovedClock(settings);
+  const host = createServiceHost(clock);
+  return {
+    clock,
+    host,
+    close() {
+      host.close();
+      return clock.close();
+    },
   };
 }
 

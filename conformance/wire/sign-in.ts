@@ -35,6 +35,21 @@ export async function openSignIn(
   return { browser, login, query: service.idp.authorize(login.location ?? '', lie) };
 }
 
+/** Signs in with a browser of its own. */
+export async function signInBrowser(service: Service): Promise<Browser> {
+  const browser = new Browser();
+  await service.signIn(browser);
+  return browser;
+}
+
+/** Posts the sign-out of a page of the platform itself. */
+export function signOut(service: Service, browser: Browser, query = ''): Promise<Received> {
+  return browser.step(`${service.url}/logout${query}`, {
+    form: {},
+    headers: { origin: service.url, 'sec-fetch-site': 'same-origin' },
+  });
+}
+
 /** Client ID and secret of a request's Basic credential, form-encoded each (RFC 6749 section 2.3.1). */
 export function basicOf({ headers }: SeenRequest): readonly string[] {
   const [, encoded = ''] = /^Basic (\S+)$/.exec(headers.authorization ?? '') ?? [];

@@ -1,3 +1,9 @@
+import {
+  DEEP_LINKS,
+  DOCS_ORIGIN,
+  listRedirectAttacks,
+  spellRedirectTarget,
+} from '@sallyport/testing/wire/redirect-targets';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -15,11 +21,10 @@ const anyText = fc
   .map((units) => String.fromCharCode(...units));
 
 const PUBLIC = 'https://good.example';
-const DOCS = 'https://docs.example:8443';
 const ROOT = `${PUBLIC}/`;
 const POLICY: LandingPolicy = {
   publicOrigin: PUBLIC,
-  redirectOrigins: new Set([DOCS]),
+  redirectOrigins: new Set([DOCS_ORIGIN]),
   landing: `${PUBLIC}/console`,
 };
 
@@ -28,136 +33,19 @@ function refusalOf(target: string): string | undefined {
   return parsed.ok ? undefined : parsed.error;
 }
 
-/** What attackers put into redirect parameters, by the trick they rely on. */
-const PAYLOADS: Readonly<Record<string, readonly string[]>> = {
-  slashes: [
-    '//evil.example',
-    '///evil.example',
-    '////evil.example/..',
-    '/./\\evil.example',
-    '/..//evil.example',
-    '/.//evil.example',
-    '/a/..//evil.example',
-    `${PUBLIC}//evil.example`,
-    `${PUBLIC}/.//evil.example`,
-  ],
-  'backslashes and control characters': [
-    '/\\evil.example',
-    '/\\/evil.example',
-    '\\/\\/evil.example',
-    '/\t/evil.example',
-    '/\n/evil.example',
-    '/\r/evil.example',
-    '/a\u007fb',
-    '/%09/evil.example',
-    '/%0a/evil.example',
-    '/%0d%0aSet-Cookie:x=1',
-    '/%5cevil.example',
-    '/%2f%2fevil.example',
-    '/%2fevil.example',
-    '/%2fresolve.invalid/x',
-    '/a/..%2f%2fevil.example',
-    `${PUBLIC}\\evil.example`,
-    `${PUBLIC}\\@evil.example`,
-    `${PUBLIC}\\/evil.example`,
-    `${PUBLIC}/a\\b`,
-    `${PUBLIC}/%5cevil.example`,
-  ],
-  'forms of the scheme': [
-    'https:evil.example',
-    'https:/evil.example',
-    'https:///evil.example',
-    'HTTPS://evil.example',
-    'http:\\\\evil.example',
-    'ht\ttps://evil.example',
-    'https:good.example/',
-    'https:/good.example/',
-    'https:///good.example/',
-    'http://good.example/',
-    'ftp://good.example/',
-    ' https://good.example/',
-    ' //evil.example',
-  ],
-  'user info and host confusion': [
-    '//good.example@evil.example',
-    'https://good.example@evil.example',
-    'https://good.example:443@evil.example',
-    'https://good.example%40evil.example',
-    'https://good.example%2eevil.example',
-    'https://evil.example#good.example',
-    'https://evil.example?good.example',
-    'https://evil.example\\.good.example',
-    'https://evil.example%5c.good.example',
-    'https://user@good.example/',
-    'https://user:password@good.example/',
-    'https://:@evil.example/',
-  ],
-  'hosts that look alike': [
-    'https://good.example.evil.example',
-    'https://evil-good.example',
-    'https://evil。example',
-    'https://ｅvil.example',
-    'https://xn--god-2na.example',
-    'https://good.example.',
-    'https://GOOD.example:444',
-    'https://docs.example',
-    'http://docs.example:8443',
-  ],
-  'numeric hosts': [
-    'https://[::1]',
-    'https://0x7f000001',
-    'https://2130706433',
-    'https://0330.072.0326.0316',
-  ],
-  'script schemes': [
-    'javascript:alert(1)',
-    'jaVAscript://good.example/%0aalert(1)',
-    'data:text/html,x',
-    'vbscript:x',
-    'blob:https://good.example/x',
-    '%19javascript:alert(1)',
-    '" onmouseover=alert(1)',
-  ],
-  'pieces of a host': [';@evil.example', '@evil.example', '.evil.example', 'evil.example'],
-  'degenerate text': [
-    '',
-    '\u0000',
-    '/\u0000',
-    `/${'a'.repeat(8_192)}`,
-    '\ufeff',
-    '\ufeff//evil.example',
-    '\u202e//evil.example',
-    '\u2066https://evil.example',
-    '?x',
-    '#x',
-  ],
-};
-
-/** The payload, and the same behind one and two percent-encodings; the first slash as it is, so that it still is a path. */
-function* spellings(payload: string): Generator<string> {
-  let whole = payload;
-  let afterSlash = payload.slice(1);
-  yield payload;
-  // What is encoded already gets one layer less: two decodings are looked at.
-  for (let layers = payload.includes('%') ? 1 : 2; layers > 0; layers -= 1) {
-    whole = encodeURIComponent(whole);
-    yield whole;
-    if (!payload.startsWith('/')) continue;
-    afterSlash = encodeURIComponent(afterSlash);
-    yield `/${afterSlash}`;
-  }
-}
-
 describe('selectRedirectTarget', () => {
-  describe.each(Object.entries(PAYLOADS))('falls back to the public root: %s', (_, payloads) => {
-    it.each(payloads.map((payload) => [JSON.stringify(payload).slice(0, 60), payload]))(
-      '%s, plain and percent-encoded once and twice',
-      (_shown, payload) => {
-        for (const spelling of spellings(payload))
-          expect(selectRedirectTarget(spelling, POLICY), spelling).toBe(ROOT);
-      },
-    );
-  });
+  describe.each(Object.entries(listRedirectAttacks(PUBLIC)))(
+    'falls back to the public root: %s',
+    (_, payloads) => {
+      it.each(payloads.map((payload) => [JSON.stringify(payload).slice(0, 60), payload]))(
+        '%s, plain and percent-encoded once and twice',
+        (_shown, payload) => {
+          for (const spelling of spellRedirectTarget(payload))
+            expect(selectRedirectTarget(spelling, POLICY), spelling).toBe(ROOT);
+        },
+      );
+    },
+  );
 
   it.each(['/\ud800', '/a?\udc00', `${PUBLIC}/\ud800`])(
     'falls back to the public root for a lone surrogate (%#)',
@@ -171,25 +59,13 @@ describe('selectRedirectTarget', () => {
     expect(selectRedirectTarget('', POLICY)).toBe(ROOT);
   });
 
-  it.each([
-    '/',
-    '/console/projects/flytesnacks/domains/development?x=1&y=%20z#/fragment',
-    '/a?next=//evil.example&back=\\x&third=%2F%2Fevil.example',
-    '/a//b',
-    '/a%2Fb/%3Fc',
-    '/caf%C3%A9/%E2%80%99',
-    '/%F0%9F%9A%80?emoji=%F0%9F%9A%80',
-    '/a%20b/~user/x;v=1,2/$&+=:@!*()',
-    '/.well-known/openid-configuration',
-    '/a.b/..c/d..',
-    '/@evil.example',
-    '/a/@evil.example:80/',
-    '/?a=1?b=2#c?d',
-    "/it's",
-  ])('keeps path, query and fragment of a deep link byte for byte: %s', (target) => {
-    expect(selectRedirectTarget(target, POLICY)).toBe(PUBLIC + target);
-    expect(selectRedirectTarget(PUBLIC + target, POLICY)).toBe(PUBLIC + target);
-  });
+  it.each(DEEP_LINKS)(
+    'keeps path, query and fragment of a deep link byte for byte: %s',
+    (target) => {
+      expect(selectRedirectTarget(target, POLICY)).toBe(PUBLIC + target);
+      expect(selectRedirectTarget(PUBLIC + target, POLICY)).toBe(PUBLIC + target);
+    },
+  );
 
   it('keeps generated deep links byte for byte', () => {
     const segment = fc
@@ -210,8 +86,10 @@ describe('selectRedirectTarget', () => {
   });
 
   it('admits an origin of the allow-set, absolute only, and no other port, scheme or subdomain of it', () => {
-    expect(selectRedirectTarget(`${DOCS}/guide?x=1`, POLICY)).toBe(`${DOCS}/guide?x=1`);
-    expect(selectRedirectTarget('HTTPS://DOCS.example:8443/x', POLICY)).toBe(`${DOCS}/x`);
+    expect(selectRedirectTarget(`${DOCS_ORIGIN}/guide?x=1`, POLICY)).toBe(
+      `${DOCS_ORIGIN}/guide?x=1`,
+    );
+    expect(selectRedirectTarget('HTTPS://DOCS.example:8443/x', POLICY)).toBe(`${DOCS_ORIGIN}/x`);
     expect(selectRedirectTarget('https://GOOD.example:443/x', POLICY)).toBe(`${PUBLIC}/x`);
     for (const other of [
       'https://docs.example/',
@@ -258,7 +136,15 @@ describe('selectRedirectTarget', () => {
         '／',
         '＼',
       ),
-      fc.constantFrom('https:', 'http://', 'HTTPS://', 'javascript:', PUBLIC, DOCS, 'good.example'),
+      fc.constantFrom(
+        'https:',
+        'http://',
+        'HTTPS://',
+        'javascript:',
+        PUBLIC,
+        DOCS_ORIGIN,
+        'good.example',
+      ),
       fc.constantFrom('evil.example', 'login', 'auth/', 'account', '[::1]', '127.0.0.1', ':443'),
       anyText,
     );
@@ -269,7 +155,7 @@ describe('selectRedirectTarget', () => {
       fc.webUrl({ withFragments: true, withQueryParameters: true }),
       anyText,
     );
-    const allowed = new Set([PUBLIC, DOCS]);
+    const allowed = new Set([PUBLIC, DOCS_ORIGIN]);
     fc.assert(
       fc.property(text, (target) => {
         const location = selectRedirectTarget(target, POLICY);
@@ -319,7 +205,7 @@ describe('parseRedirectTarget', () => {
     '/authors',
     '/x?next=/login',
     '/console/login',
-    `${DOCS}/login`,
+    `${DOCS_ORIGIN}/login`,
   ])('accepts %s, which is none of our endpoints', (target) => {
     expect(refusalOf(target)).toBeUndefined();
   });
