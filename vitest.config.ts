@@ -55,6 +55,7 @@ const config: ViteUserConfig = defineConfig({
         ...source,
         test: {
           name: 'conformance',
+          env: { STATE_IN_MEMORY: '/dev/shm' },
           maxWorkers,
           sequence: { groupOrder: 2 },
           include: ['conformance/**/*.test.ts'],

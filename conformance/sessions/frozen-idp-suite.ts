@@ -13,7 +13,7 @@ import { type DeploymentUnderTest, tell } from './deployment.ts';
 import { type RenewingDeployment, startRenewingDeployment } from './renewing-deployment.ts';
 
 const PEOPLE = 20;
-const STEP_SECONDS = 15;
+const STEP_SECONDS = 30;
 const WAKINGS: readonly Waking[] = ['carries out', 'answers twice', 'drops'];
 const CASES = [30, 90, 300].flatMap((seconds) =>
   WAKINGS.map((waking) => [seconds, waking] as const),

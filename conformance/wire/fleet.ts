@@ -11,7 +11,7 @@ import type { Browser } from './browser.ts';
 import { exchange, type Received } from './exchange.ts';
 import { type Asker, createAsker } from './many.ts';
 import type { MovedClock } from './moved-clock.ts';
-import { type Running, start, temporaryFolder } from './process.ts';
+import { type Running, start, stateFolder } from './process.ts';
 import type { Login, RotatingIdp } from './rotating-idp.ts';
 import { SESSION_COOKIE } from './sign-in.ts';
 
@@ -66,7 +66,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
   const { processes, idp, clock, environment = {}, file = [] } = options;
   const { publicUrl } = idp;
   const { host, port: publicPort } = new URL(publicUrl);
-  const folder = temporaryFolder();
+  const folder = stateFolder();
   const configFileOf = (index: number): string => {
     const lines = typeof file === 'function' ? file(index) : file;
     const path = join(folder.path, `sallyport-${index}.yaml`);

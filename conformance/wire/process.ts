@@ -5,7 +5,7 @@
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ServiceHost } from './service-host.ts';
@@ -124,9 +124,33 @@ export async function run(
 }
 
 /** A folder that is gone after the test. */
-export function temporaryFolder(): { readonly path: string; remove(): void } {
-  const path = mkdtempSync(join(tmpdir(), 'sallyport-'));
+export interface TemporaryFolder {
+  readonly path: string;
+  remove(): void;
+}
+
+/** Creates one on the disk. */
+export function temporaryFolder(parent: string = tmpdir()): TemporaryFolder {
+  const path = mkdtempSync(join(parent, 'sallyport-'));
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+/** Enough for the state of every process that tests run at the same time. */
+const MEMORY_LEAST_BYTES = 512 * 2 ** 20;
+
+/**
+ * Creates one for the state of a process: in the folder that `STATE_IN_MEMORY` names where the machine has it,
+ * since most of a sign-in is the wait for a disk. A process that is killed leaves the same there as on a disk.
+ */
+export function stateFolder(): TemporaryFolder {
+  const { STATE_IN_MEMORY: memory = '' } = process.env;
+  return hasRoom(memory) ? temporaryFolder(memory) : temporaryFolder();
+}
+
+function hasRoom(folder: string): boolean {
+  if (folder === '' || !existsSync(folder)) return false;
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize >= MEMORY_LEAST_BYTES;
 }
 
 async function end(
