@@ -35,8 +35,8 @@ const ASKED_A_STEP = 60;
 
 /** Registers the suite. */
 export function testIdentity(under: DeploymentUnderTest): void {
-  const count = under.hasWorkers === true ? PEOPLE_OF_WORKERS : PEOPLE;
-  describe(`${count} people at once (${under.name})`, () => {
+  const peopleCount = under.hasWorkers === true ? PEOPLE_OF_WORKERS : PEOPLE;
+  describe(`${peopleCount} people at once (${under.name})`, () => {
     let idp: AttackedFleetIdp;
     let clock: MovedClock;
     let deployment: AttackedDeployment;
@@ -66,7 +66,7 @@ export function testIdentity(under: DeploymentUnderTest): void {
 
     it('signing in, asking, being renewed, signing out and signing others in: no answer carries another identity', async () => {
       const seed = Number(process.env['SESSIONS_SEED'] ?? randomInt(2 ** 31));
-      const people = Array.from({ length: count }, (_, at) => createPerson(`person-${at}`));
+      const people = Array.from({ length: peopleCount }, (_, at) => createPerson(`person-${at}`));
       const { connections, urls } = await open();
       const faults: string[] = [];
       const admitted = new Map<string, number>();
@@ -128,9 +128,9 @@ export function testIdentity(under: DeploymentUnderTest): void {
       await passing;
       expect(faults, `SESSIONS_SEED=${seed}`).toEqual([]);
       // It was looked at indeed.
-      expect(admitted.size).toBe(count);
-      expect(spliced).toBeGreaterThan(count / 4);
-      expect(deployment.log('session_renewed').length).toBeGreaterThan(count / 10);
+      expect(admitted.size).toBe(peopleCount);
+      expect(spliced).toBeGreaterThan(peopleCount / 4);
+      expect(deployment.log('session_renewed').length).toBeGreaterThan(peopleCount / 10);
     }, 120_000);
 
     it('whoever is taken for somebody else is noticed', async () => {
