@@ -20,7 +20,10 @@ export interface Recorded {
 
 /** Writes the command. With a login it fills in the form of the embedded identity provider. */
 export function browserCommand(record: string, login = '', passwordFile = ''): string {
-  const words = [process.execPath, '--conditions=source', OPENER, record, login, passwordFile];
+  // The command's environment does not say where compiled code is kept.
+  const kept = `NODE_COMPILE_CACHE=${process.env['NODE_COMPILE_CACHE'] ?? ''}`;
+  const node = [process.execPath, '--conditions=source'];
+  const words = ['env', kept, ...node, OPENER, record, login, passwordFile];
   return words.map((word) => `"${word}"`).join(' ');
 }
 

@@ -38,6 +38,9 @@ interface Follower {
 }
 
 const PRELOAD = new URL('./moved-clock-preload.ts', import.meta.url).href;
+/** Where the preloaded module is kept compiled, if the tests keep such. */
+const { NODE_COMPILE_CACHE } = process.env;
+const COMPILED = NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE };
 const CONFIRM_MS = 10_000;
 
 /**
@@ -111,6 +114,7 @@ export async function startMovedClock({
     environment: {
       NODE_OPTIONS: `--import ${PRELOAD}`,
       MOVED_CLOCK: path,
+      ...COMPILED,
       ...(movesTimers ? { MOVED_TIMERS: '1' } : {}),
     },
     now: () => Date.now() + offsetMs,
