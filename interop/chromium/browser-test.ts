@@ -6,7 +6,6 @@
 
 import type { BrowserContextOptions } from 'playwright-core';
 import { expect, it, type TestAPI } from 'vitest';
-import { openChromium } from './chromium.ts';
 import { openPlane, type SharedPlane } from './shared-plane.ts';
 import { Visitor } from './visitor.ts';
 
@@ -25,14 +24,13 @@ export const browserTest: TestAPI<BrowserTest> = it.extend<BrowserTest>({
   plane: async ({}, use) => use(await openPlane()), // oxlint-disable-line no-empty-pattern -- the same
   visitor: async ({ arrive }, use) => use(await arrive()),
   arrive: async ({ onTestFinished }, use) => {
-    const { browser } = await openChromium();
     const visitors: Visitor[] = [];
     onTestFinished(async () => {
       await Promise.all(visitors.map((visitor) => visitor.leave()));
       expect(visitors.flatMap((visitor) => visitor.complaints())).toEqual([]);
     });
     await use(async (options) => {
-      const visitor = await Visitor.arrive(browser, options);
+      const visitor = await Visitor.arrive(options);
       visitors.push(visitor);
       return visitor;
     });

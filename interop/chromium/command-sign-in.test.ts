@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Home, makeHome, type UnderWay } from '../../conformance/cli/command.ts';
 import { holdRedirectPort, REDIRECT_PORT } from '../../conformance/wire/redirect-port.ts';
-import { CHROMIUM, openChromium, type SharedChromium } from './chromium.ts';
+import { CHROMIUM } from './chromium.ts';
 import { auditPage } from './page-audit.ts';
 import { openPlane, type SharedPlane } from './shared-plane.ts';
 import { fillIn, Visitor } from './visitor.ts';
@@ -32,23 +32,21 @@ const LOOK = `(() => {
 
 describe.skipIf(CHROMIUM.isLeftOut)('Chromium: sallyport login', () => {
   let giveBack: () => Promise<void>;
-  let chromium: SharedChromium;
   let plane: SharedPlane;
   let home: Home;
   let visitor: Visitor;
   let page: Page;
   beforeAll(async () => {
     giveBack = await holdRedirectPort();
-    chromium = await openChromium();
     plane = await openPlane();
   }, 300_000);
   afterAll(async () => {
-    await chromium.leave();
     await giveBack();
   });
   beforeEach(async () => {
     home = makeHome();
-    visitor = await Visitor.arrive(chromium.browser);
+    // All requests of the context are watched: it is no other test's.
+    visitor = await Visitor.arrive({});
     page = await visitor.newTab();
   });
   afterEach(async () => {

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CHROMIUM, openChromium, type SharedChromium } from './chromium.ts';
+import { CHROMIUM } from './chromium.ts';
 import { type ForeignSite, startForeignSite } from './foreign-site.ts';
 import { signInByRequest } from './person.ts';
 import { openPlane, type SharedPlane } from './shared-plane.ts';
@@ -45,20 +45,18 @@ describe.skipIf(CHROMIUM.isLeftOut).each([
   ['another origin of the same site, where SameSite does not help', 'localhost'],
 ] as const)('Chromium: the page of %s', (_name, host) => {
   let plane: SharedPlane;
-  let chromium: SharedChromium;
   let foreign: ForeignSite;
   let visitor: Visitor;
   /** The tab in which the person looks at the foreign page. */
   let page: Page;
   beforeAll(async () => {
-    chromium = await openChromium();
     [plane, foreign] = await Promise.all([openPlane(), startForeignSite(host)]);
-    visitor = await Visitor.arrive(chromium.browser);
+    visitor = await Visitor.arrive();
     await signInByRequest(visitor, plane);
     page = await visitor.context.newPage();
   });
   afterAll(async () => {
-    await chromium.leave();
+    await visitor.leave();
     await foreign.close();
   });
 

@@ -23,7 +23,7 @@ import {
   buildSignOutQuestionPage,
 } from '../../packages/server/src/page/sign-out-pages.ts';
 import { buildSignedInAgainPage } from '../../packages/server/src/page/signed-in-again-page.ts';
-import { CHROMIUM, openChromium, type SharedChromium } from './chromium.ts';
+import { CHROMIUM } from './chromium.ts';
 import { auditPage } from './page-audit.ts';
 import { Visitor } from './visitor.ts';
 
@@ -102,12 +102,10 @@ const VIEWPORTS = [
 ];
 
 describe.skipIf(CHROMIUM.isLeftOut)('Chromium: every page', () => {
-  let chromium: SharedChromium;
   let server: Server;
   let visitor: Visitor;
   let page: Page;
   beforeAll(async () => {
-    chromium = await openChromium();
     server = createServer((request, response) => {
       const sent = PAGES.get(decodeURIComponent(request.url?.slice(1) ?? ''));
       for (const [name, value] of sent?.headers ?? []) response.setHeader(name, value);
@@ -116,11 +114,11 @@ describe.skipIf(CHROMIUM.isLeftOut)('Chromium: every page', () => {
       response.end(sent?.body);
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    visitor = await Visitor.arrive(chromium.browser);
+    visitor = await Visitor.arrive();
     page = await visitor.newTab();
   });
   afterAll(async () => {
-    await chromium.leave();
+    await visitor.leave();
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
   });
@@ -146,7 +144,8 @@ describe.skipIf(CHROMIUM.isLeftOut)('Chromium: every page', () => {
   });
 
   it('is told apart from one that is not readable', async () => {
-    const bad = await chromium.browser.newPage({ viewport: { width: 320, height: 640 } });
+    const bad = await visitor.newTab();
+    await bad.setViewportSize({ width: 320, height: 640 });
     await bad.setContent(
       `<body style="background:#fff;color:#888"><h1>a</h1><h1>b</h1><input style="border:1px solid #eee">
       <a class="act" style="font-size:8px">x</a><p>${LONG}</p>`,

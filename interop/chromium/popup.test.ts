@@ -15,8 +15,7 @@ describe.skipIf(CHROMIUM.isLeftOut)('Chromium: signing in again in a pop-up', ()
   /** A console that is open, with its clock in the test's hand. */
   const openConsole = async (plane: SharedPlane, visitor: Visitor) => {
     await signInByRequest(visitor, plane);
-    const page = await visitor.newTab();
-    await page.clock.install();
+    const page = await visitor.newTabWithClock();
     await page.goto(`${plane.url}/console/typing`);
     await waitForConsole(page);
     return page;

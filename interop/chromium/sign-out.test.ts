@@ -93,8 +93,7 @@ describe.skipIf(CHROMIUM.isLeftOut)('Chromium: signing out', () => {
     visitor,
   }) => {
     await signInByRequest(visitor, plane);
-    const waiting = await visitor.newTab();
-    await waiting.clock.install();
+    const waiting = await visitor.newTabWithClock();
     await waiting.goto(`${plane.url}/console/waiting?a=1`);
     await waitForConsole(waiting);
     const page = await visitor.open(plane.url);

@@ -4,7 +4,8 @@
  * @module
  */
 
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { giveBackContext, openChromium, takeContext } from './chromium.ts';
 import type { Login } from './person.ts';
 import type { SharedPlane } from './shared-plane.ts';
 
@@ -17,13 +18,28 @@ export class Visitor {
   readonly #complaints: { readonly text: string; readonly url: string }[] = [];
   /** URLs whose 4xx or 5xx is part of the flow. */
   readonly #refusals = new Set<string>();
+  /** Whether the context is as any other: no options, and no clock of its own. */
+  #isPlain: boolean;
 
-  constructor(context: BrowserContext) {
+  constructor(context: BrowserContext, isPlain = false) {
     this.context = context;
+    this.#isPlain = isPlain;
   }
 
-  static async arrive(browser: Browser, options: BrowserContextOptions = {}): Promise<Visitor> {
-    return new Visitor(await browser.newContext(options));
+  /** A person with nothing kept in the browser. */
+  static async arrive(options?: BrowserContextOptions): Promise<Visitor> {
+    return options === undefined
+      ? new Visitor(await takeContext(), true)
+      : new Visitor(await (await openChromium()).newContext(options));
+  }
+
+  /** Opens an empty tab, whose clock the test moves with `page.clock`. */
+  async newTabWithClock(): Promise<Page> {
+    // The clock is one of all tabs, and stays.
+    this.#isPlain = false;
+    const page = await this.newTab();
+    await page.clock.install();
+    return page;
   }
 
   /** Opens an empty tab; what its pages complain about is kept for {@link complaints}. */
@@ -82,7 +98,7 @@ export class Visitor {
   }
 
   async leave(): Promise<void> {
-    await this.context.close();
+    await (this.#isPlain ? giveBackContext(this.context) : this.context.close());
   }
 }
 
