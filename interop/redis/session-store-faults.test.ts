@@ -206,11 +206,14 @@ describe.skipIf(REDIS.isLeftOut)('redis-server: a server that could lose session
   const UNSUITABLE: unknown = expect.objectContaining({ code: 'SP_STORE_UNSUITABLE' });
 
   it('because it evicts is refused at the start, with what to set', async () => {
-    const server = await start({ maxMemoryPolicy: 'allkeys-lru' });
-    await expect(open(server.port)).rejects.toEqual(UNSUITABLE);
-    await expect(open(server.port)).rejects.toThrow(
-      'set its maxmemory-policy to noeviction (it is allkeys-lru)',
-    );
+    const server = await start();
+    for (const policy of ['allkeys-lru', 'allkeys-random', 'volatile-lfu', 'volatile-ttl']) {
+      await server.send('CONFIG', 'SET', 'maxmemory-policy', policy);
+      await expect(open(server.port)).rejects.toEqual(UNSUITABLE);
+      await expect(open(server.port)).rejects.toThrow(
+        `the server would drop sessions when it is full: set its maxmemory-policy to noeviction (it is ${policy})`,
+      );
+    }
   });
 
   it('because it keeps no append-only file is refused at the start, unless that is accepted, with a warning', async () => {
