@@ -24,6 +24,7 @@ const ROOT = new URL('../../', import.meta.url).pathname;
 const CURL = findPart('curl');
 const OPENSSL = findPart('openssl');
 const HTTP = 'include conf.d/*.conf;';
+const RELOADED = { timeout: 20_000 };
 
 /**
  * The commands of the README, in order: install, reload, by a Unix socket, check, generate, call, look where verdicts
@@ -264,7 +265,7 @@ describe.skipIf(isLeftOut)(
         const command = `curl -si -H 'Cookie: ${cookie}' https://localhost:${port}${path}`;
         // A reload is done when the new worker answers, and not before.
         await expect
-          .poll(async () => (await bash(command)).stdout)
+          .poll(async () => (await bash(command)).stdout, RELOADED)
           .toMatch(/^HTTP\/2 200 .*^strict-transport-security: max-age=1\r$/ms);
       }
     });
