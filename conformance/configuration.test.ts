@@ -5,8 +5,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createCommandHost } from './cli/command-host.ts';
 import { Browser } from './wire/browser.ts';
 import { exchange } from './wire/exchange.ts';
-import { type Plane, type Service, startPlane, startService } from './wire/platform.ts';
-import { run, start, temporaryFolder } from './wire/process.ts';
+import { type Plane, type Service, startHostedService, startPlane } from './wire/platform.ts';
+import { run, temporaryFolder } from './wire/process.ts';
+import { sharedHost } from './wire/service-host.ts';
 
 const folder = temporaryFolder();
 const secretFile = join(folder.path, 'oidc_client_secret');
@@ -245,7 +246,7 @@ describe('Admin service settings', () => {
     const config = file(
       'publicUrl: http://localhost:1\nserver:\n  security:\n    useAuth: false\n',
     );
-    const running = await start(['serve', '--port', '0', '--config', config]);
+    const running = await sharedHost().start(['serve', '--port', '0', '--config', config], {});
     for (const path of ['/login', '/callback', '/me', '/logout', '/auth/session']) {
       expect((await exchange(running.url + path)).status).toBe(404);
     }
@@ -294,7 +295,7 @@ describe('Admin service settings', () => {
     ['LaxMode', / SameSite=Lax/],
     ['DefaultMode', /HttpOnly$/],
   ])('sameSitePolicy %s gives its attribute', async (policy, attribute) => {
-    service = await startService({}, [
+    service = await startHostedService({}, [
       '--config',
       file(`auth:\n  userAuth:\n    cookieSetting:\n      sameSitePolicy: ${policy}\n`),
     ]);
@@ -323,7 +324,7 @@ describe('Admin service settings', () => {
     const config = file(
       'auth:\n  userAuth:\n    redirectUrl: /console\n    idpQueryParameter: realm\n    openId:\n      scopes: [openid, email]\n',
     );
-    service = await startService({}, ['--config', config]);
+    service = await startHostedService({}, ['--config', config]);
     const login = await exchange(`${service.url}/login?realm=partners&idp=ignored`);
     const { searchParams } = new URL(login.location ?? '');
     expect(searchParams.get('scope')).toBe('openid email');
@@ -395,7 +396,7 @@ describe('Admin service settings', () => {
   });
 
   it('a port that is taken is said in one sentence', async () => {
-    service = await startService();
+    service = await startHostedService();
     const { code, stderr } = await run(['serve', '--port', new URL(service.url).port], COMPLETE);
     expect(code).toBe(1);
     expect(stderr).toMatch(/SP_PORT_IN_USE .*listen\.port: port \d+ is taken/);

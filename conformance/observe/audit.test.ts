@@ -19,7 +19,7 @@ import { accessToken, BEARER_HEADER } from '../wire/bearer.ts';
 import { Browser } from '../wire/browser.ts';
 import { exchange } from '../wire/exchange.ts';
 import { expectDone, forgeLogoutToken, postLogout } from '../wire/logout-token.ts';
-import { type Service, startService } from '../wire/platform.ts';
+import { type Service, startHostedService, startService } from '../wire/platform.ts';
 import { run, temporaryFolder } from '../wire/process.ts';
 import { askMe } from '../wire/sign-in.ts';
 import { logOf, PATIENCE } from '../wire/workers.ts';
@@ -359,11 +359,11 @@ describe('The file of the audit stream', () => {
 
   it('is opened anew on SIGHUP after it was moved, and no line is lost or written twice', async () => {
     const path = place();
-    service = await startService({ SALLYPORT_AUDIT_FILE: path });
+    service = await startHostedService({ SALLYPORT_AUDIT_FILE: path });
     const before = await signIn(service, ADA, FIREFOX);
     await expect.poll(() => sessionsIn(path), PATIENCE).toEqual([idOf(before)]);
     renameSync(path, `${path}.1`);
-    process.kill(service.running.pid, 'SIGHUP');
+    service.running.signal('SIGHUP');
     await expect
       .poll(() => statSync(path, { throwIfNoEntry: false }) === undefined, PATIENCE)
       .toBe(false);
@@ -374,7 +374,7 @@ describe('The file of the audit stream', () => {
 
   it('is followed when it was moved and nobody said so', async () => {
     const path = place();
-    service = await startService({ SALLYPORT_AUDIT_FILE: path });
+    service = await startHostedService({ SALLYPORT_AUDIT_FILE: path });
     const ids = [idOf(await signIn(service, ADA, FIREFOX))];
     await expect.poll(() => sessionsIn(path), PATIENCE).toEqual(ids);
     renameSync(path, `${path}.1`);
@@ -393,7 +393,7 @@ describe('The file of the audit stream', () => {
   it('on a disk that is full ends and blocks nothing: its lines go to the log, and the log says so', async () => {
     const path = place();
     symlinkSync('/dev/full', path);
-    service = await startService({ SALLYPORT_AUDIT_FILE: path });
+    service = await startHostedService({ SALLYPORT_AUDIT_FILE: path });
     const browser = await signIn(service, ADA, FIREFOX);
     expect(await askMe(service, browser)).toBe(200);
     const { running } = service;
@@ -412,7 +412,7 @@ describe('The file of the audit stream', () => {
   it('goes on where there is room again, and says how much stands in the log instead', async () => {
     const path = place();
     symlinkSync('/dev/full', path);
-    service = await startService({ SALLYPORT_AUDIT_FILE: path });
+    service = await startHostedService({ SALLYPORT_AUDIT_FILE: path });
     const browser = await signIn(service, ADA, FIREFOX);
     const { running } = service;
     await expect
@@ -420,7 +420,7 @@ describe('The file of the audit stream', () => {
       .toBe(true);
     unlinkSync(path);
     writeFileSync(path, '');
-    process.kill(running.pid, 'SIGHUP');
+    running.signal('SIGHUP');
     await expect
       .poll(() => readAudit(path).find(({ event }) => event === 'audit_resumed'), PATIENCE)
       .toMatchObject({ reason: 'write_failed', elsewhere: 0 });
@@ -474,7 +474,7 @@ describe('The file of the audit stream', () => {
   });
 
   it('that cannot be opened keeps the service from starting, and is told with its path and the reason', async () => {
-    const idle = await startService();
+    const idle = await startHostedService();
     service = idle;
     const path = join(idle.state, 'no-such-folder', 'audit.jsonl');
     const { code, stderr } = await run(['serve', '--port', '0'], {

@@ -8,7 +8,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { ADA, idOf, signIn } from '../cli/operator.ts';
 import { Browser } from '../wire/browser.ts';
 import { exchange } from '../wire/exchange.ts';
-import { type Service, startService } from '../wire/platform.ts';
+import { type Service, startHostedService } from '../wire/platform.ts';
 import { SESSION_COOKIE } from '../wire/sign-in.ts';
 import { logOf, PATIENCE } from '../wire/workers.ts';
 
@@ -19,7 +19,7 @@ describe('The log of verdicts', () => {
   afterEach(() => service?.stop());
 
   async function startWith(environment: Readonly<Record<string, string>>): Promise<Service> {
-    service = await startService(environment);
+    service = await startHostedService(environment);
     return service;
   }
   const verdictsOf = ({ running }: Service) =>
@@ -124,7 +124,7 @@ describe('The log of verdicts', () => {
 
 describe('A line of the log', () => {
   it('holds nothing that a terminal obeys or that hides text, whatever a browser calls itself or an ingress says of the path', async () => {
-    const service = await startService({ SALLYPORT_SAMPLE_SUCCESSES: '1' });
+    const service = await startHostedService({ SALLYPORT_SAMPLE_SUCCESSES: '1' });
     // Header values arrive as Latin-1: C1 controls as themselves.
     const hostile = 'Mozilla \u009b31m\u0085 \u00ad"},{"level":"audit","event":"forged"}';
     const browser = new Browser();

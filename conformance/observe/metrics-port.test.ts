@@ -5,7 +5,13 @@ import { freePort, isTaken } from '@sallyport/testing/wire/ports';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Browser } from '../wire/browser.ts';
 import { exchange } from '../wire/exchange.ts';
-import { type Service, startService, WEB_CLIENT_ID, WEB_CLIENT_SECRET } from '../wire/platform.ts';
+import {
+  type Service,
+  startHostedService,
+  startService,
+  WEB_CLIENT_ID,
+  WEB_CLIENT_SECRET,
+} from '../wire/platform.ts';
 import { run, temporaryFolder } from '../wire/process.ts';
 import { SESSION_COOKIE } from '../wire/sign-in.ts';
 import { PATIENCE } from '../wire/workers.ts';
@@ -20,7 +26,7 @@ describe('The port of the metrics', () => {
   let port: number;
   beforeAll(async () => {
     port = await freePort();
-    service = await startService({ SALLYPORT_METRICS_PORT: String(port) });
+    service = await startHostedService({ SALLYPORT_METRICS_PORT: String(port) });
   });
   afterAll(() => service.stop());
   const ask = (path: string, method = 'GET') =>

@@ -44,7 +44,7 @@ describe('A collector', () => {
 
   it('that is away concerns no request, is told in the log, and holds up no end', async () => {
     const endpoint = `http://127.0.0.1:${await freePort()}/v1/traces`;
-    const service = await startTraced({ endpoint });
+    const service = await startTraced({ endpoint }, 'sample: 1', {}, {});
     expect(await useAndStop(service)).toBeLessThan(STOP_MS);
     expect(isDropping(service)()).toBe(true);
     expect(service.running.stderr()).toContain('ECONNREFUSED');
@@ -52,7 +52,7 @@ describe('A collector', () => {
 
   it('that never answers concerns no request either, and the process ends in time', async () => {
     collector.behave('never');
-    const service = await startTraced(collector);
+    const service = await startTraced(collector, 'sample: 1', {}, {});
     expect(await useAndStop(service)).toBeLessThan(STOP_MS);
     expect(collector.messages.length).toBeGreaterThan(0);
     expect(isDropping(service)()).toBe(true);
@@ -71,7 +71,7 @@ describe('A collector', () => {
   });
 
   it('gets what waits when the process ends', async () => {
-    const service = await startTraced(collector);
+    const service = await startTraced(collector, 'sample: 1', {}, {});
     await exchange(`${service.url}/me`);
     await service.running.stop();
     expect(collector.spans.map(({ name }) => name)).toContain('GET /me');

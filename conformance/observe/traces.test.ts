@@ -6,11 +6,10 @@
 
 import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startRenewingDeployment } from '../sessions/renewing-deployment.ts';
 import { Browser } from '../wire/browser.ts';
 import { exchange, type Received } from '../wire/exchange.ts';
 import { type MovedClock, startMovedClock } from '../wire/moved-clock.ts';
-import { type Service, startService } from '../wire/platform.ts';
+import { type Service, startHostedService } from '../wire/platform.ts';
 import { SESSION_COOKIE } from '../wire/sign-in.ts';
 import {
   type ReceivedSpan,
@@ -28,6 +27,8 @@ const NOT_SAMPLED = `00-${TRACE_ID}-${PARENT_ID}-00`;
 const SERVER = 2;
 const CLIENT = 3;
 const ERROR = 2;
+/** Of an access token. */
+const LIFETIME_MS = 600_000;
 
 const childrenOf = (spans: readonly ReceivedSpan[], parent: ReceivedSpan | undefined) =>
   spans.filter((span) => span.parentSpanId === parent?.spanId);
@@ -203,6 +204,29 @@ describe('A traced request', () => {
     expect(members).toEqual(many.split(',').slice(0, 32));
   });
 
+  it('that begins a renewal is linked to the trace of its own that the renewal has, with the call to the IdP below', async () => {
+    const browser = new Browser();
+    await service.signIn(browser, '/', { rotation: { accessTokenSeconds: LIFETIME_MS / 1_000 } });
+    await clock.advance(LIFETIME_MS - 10_000);
+    expect((await browser.step(`${service.url}/me`)).status).toBe(200);
+    const [renewal] = await collector.wait('session renewal');
+    expect(renewal).toMatchObject({
+      parentSpanId: '',
+      kind: 1,
+      attributes: { 'sallyport.outcome': 'renewed' },
+    });
+    const began = () => collector.spans.find(({ spanId }) => spanId === renewal?.links[0]?.spanId);
+    await collector.wait('GET /me');
+    await expect
+      .poll(began, PATIENCE)
+      .toMatchObject({ name: 'GET /me', traceId: renewal?.links[0]?.traceId });
+    expect(began()?.traceId).not.toBe(renewal?.traceId);
+    const [refresh] = await collector.wait('idp refresh');
+    const [replaced] = await collector.wait('session_store replace');
+    for (const span of [refresh, replaced])
+      expect(span).toMatchObject({ traceId: renewal?.traceId, parentSpanId: renewal?.spanId });
+  });
+
   it('leaves nothing to the next one on its connection', async () => {
     const { port } = new URL(service.url);
     // A cookie of a session that is not known has the store asked each time.
@@ -281,14 +305,13 @@ describe('What is traced', () => {
 
   it('is nothing without an endpoint of our own, whatever the environment names, and answers are the same', async () => {
     const { endpoint } = collector;
-    const off = await startService(
+    const off = await startHostedService(
       {
         OTEL_EXPORTER_OTLP_ENDPOINT: new URL(endpoint).origin,
         OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: endpoint,
         OTEL_TRACES_SAMPLER: 'always_on',
       },
       [],
-      {},
       undefined,
       tracesFile('sample: 1'),
     );
@@ -314,7 +337,7 @@ describe('What is traced', () => {
   });
 
   it('comes from each worker by itself, under an instance id of its own', async () => {
-    const service = await startTraced(collector, 'sample: 1', { SALLYPORT_WORKERS: '2' });
+    const service = await startTraced(collector, 'sample: 1', { SALLYPORT_WORKERS: '2' }, {});
     const instances = () =>
       new Set(collector.spans.map(({ resource }) => resource['service.instance.id']));
     await expect
@@ -324,44 +347,5 @@ describe('What is traced', () => {
       }, PATIENCE)
       .toBe(2);
     await service.stop();
-  });
-});
-
-describe('A renewal', () => {
-  it('has a trace of its own, linked to the request that began it, with the call to the IdP below', async () => {
-    const collector = await startTraceCollector();
-    const deployment = await startRenewingDeployment(
-      { name: 'traced', environment: { SALLYPORT_TRACES_ENDPOINT: collector.endpoint } },
-      { file: tracesFile('sample: 1') },
-    );
-    try {
-      const cookie = await deployment.signIn(new Browser());
-      await deployment.untilDue();
-      expect((await deployment.me(0, cookie)).status).toBe(200);
-      const [renewal] = await collector.wait('session renewal');
-      const began = collector.spans.find(({ spanId }) => spanId === renewal?.links[0]?.spanId);
-      expect(renewal).toMatchObject({
-        parentSpanId: '',
-        kind: 1,
-        attributes: { 'sallyport.outcome': 'renewed' },
-      });
-      await expect
-        .poll(
-          () => collector.spans.find(({ spanId }) => spanId === renewal?.links[0]?.spanId),
-          PATIENCE,
-        )
-        .toMatchObject({ name: 'GET /me', traceId: renewal?.links[0]?.traceId });
-      expect(began?.traceId).not.toBe(renewal?.traceId);
-      const [refresh] = await collector.wait('idp refresh');
-      const [replaced] = await collector.wait('session_store replace');
-      for (const span of [refresh, replaced])
-        expect(span).toMatchObject({
-          traceId: renewal?.traceId,
-          parentSpanId: renewal?.spanId,
-        });
-    } finally {
-      await deployment.stop();
-      await collector.close();
-    }
   });
 });

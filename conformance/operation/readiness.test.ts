@@ -14,8 +14,9 @@ import { exchange } from '../wire/exchange.ts';
 import { callGrpc } from '../wire/grpc.ts';
 import { showMetadata } from '../wire/metadata-asked.ts';
 import { type MovedClock, startMovedClock } from '../wire/moved-clock.ts';
-import { type Service, startService, WEB_CLIENT_ID } from '../wire/platform.ts';
+import { type Service, startHostedService, WEB_CLIENT_ID } from '../wire/platform.ts';
 import { temporaryFolder } from '../wire/process.ts';
+import { createServiceHost, type ServiceHost } from '../wire/service-host.ts';
 import { logOf, PATIENCE } from '../wire/workers.ts';
 
 const HEALTH_CHECK = '/grpc.health.v1.Health/Check';
@@ -25,6 +26,17 @@ const LOOK_MS = 2_000;
 const [SERVING, NOT_SERVING] = ['0801', '0802'];
 
 let service: Service;
+let clock: MovedClock;
+/** Follows the clock. */
+let host: ServiceHost;
+beforeAll(async () => {
+  clock = await startMovedClock({ movesTimers: true });
+  host = createServiceHost(clock);
+});
+afterAll(async () => {
+  host.close();
+  await clock.close();
+});
 
 async function readyz(headers: Readonly<Record<string, string>> = {}) {
   const { status, body } = await exchange(`${service.url}/readyz`, { headers });
@@ -38,14 +50,14 @@ describe('Readiness', () => {
   afterEach(() => service.stop());
 
   it('names the identity provider while that is unknown, over HTTP and gRPC, and says ready once it is known', async () => {
-    service = await startService({ OIDC_BASE_URL: 'http://127.0.0.1:9' });
+    service = await startHostedService({ OIDC_BASE_URL: 'http://127.0.0.1:9' });
     expect(await readyz()).toEqual({
       status: 503,
       body: { status: 'not_ready', waiting_for: ['identity_provider'] },
     });
     expect(await health()).toBe(NOT_SERVING);
     await service.stop();
-    service = await startService();
+    service = await startHostedService();
     await expect.poll(() => readyz(), PATIENCE).toEqual({ status: 200, body: { status: 'ready' } });
     expect(await health()).toBe(SERVING);
   });
@@ -55,7 +67,7 @@ describe('Readiness', () => {
     const file = join(folder.path, 'no-folder');
     writeFileSync(file, '');
     const port = await freePort();
-    service = await startService({
+    service = await startHostedService({
       SALLYPORT_STATE_DIRECTORY: file,
       SALLYPORT_METRICS_PORT: String(port),
     });
@@ -80,23 +92,20 @@ describe('Readiness', () => {
   });
 
   it('has nothing to do with /healthz: that says whether the process answers', async () => {
-    service = await startService({ OIDC_BASE_URL: 'http://127.0.0.1:9' });
+    service = await startHostedService({ OIDC_BASE_URL: 'http://127.0.0.1:9' });
     const { status, body } = await exchange(`${service.url}/healthz`);
     expect([status, JSON.parse(body)]).toEqual([200, { status: 'ok' }]);
   });
 });
 
 describe('Readiness without metadata with which anybody could sign in', () => {
-  let clock: MovedClock;
   beforeAll(async () => {
-    clock = await startMovedClock({ movesTimers: true });
     const idp = await startFakeIdp(WEB_CLIENT_ID);
     idp.metadata = { issuer: undefined };
-    service = await startService({}, [], { clock }, idp);
+    service = await startHostedService({}, [], idp, [], host);
   });
   afterAll(async () => {
     await service.stop();
-    await clock.close();
   });
 
   it.each(['authorization_endpoint', 'token_endpoint', 'jwks_uri'])(
@@ -117,15 +126,18 @@ describe('Readiness without metadata with which anybody could sign in', () => {
 describe('Readiness without a key ring', () => {
   const folder = temporaryFolder();
   const ring = join(folder.path, 'key-ring.json');
-  let clock: MovedClock;
   beforeAll(async () => {
-    clock = await startMovedClock({ movesTimers: true });
     writeFileSync(ring, 'never read', { mode: 0o600 });
-    service = await startService({ SALLYPORT_STATE_DIRECTORY: folder.path }, [], { clock });
+    service = await startHostedService(
+      { SALLYPORT_STATE_DIRECTORY: folder.path },
+      [],
+      undefined,
+      [],
+      host,
+    );
   });
   afterAll(async () => {
     await service.stop();
-    await clock.close();
     folder.remove();
   });
   /** After the file was looked at again. */
@@ -153,7 +165,7 @@ describe('Readiness without a key ring', () => {
 
 describe('Readiness of a service that is ready', () => {
   beforeAll(async () => {
-    service = await startService();
+    service = await startHostedService();
   });
   afterAll(() => service.stop());
 

@@ -10,6 +10,7 @@ import { expect } from 'vitest';
 import type { MovedClock } from './moved-clock.ts';
 import { type Service, startService } from './platform.ts';
 import type { Surroundings } from './process.ts';
+import { sharedHost } from './service-host.ts';
 import { PATIENCE } from './workers.ts';
 
 const MESSAGE_EVERY_MS = 1_000;
@@ -137,12 +138,16 @@ export function tracesFile(settings: string): readonly string[] {
   return ['observe:', `  traces: { ${settings} }`];
 }
 
-/** Starts `sallyport serve` with a collector; by default every request is traced. */
+/**
+ * Starts `sallyport serve` with a collector; by default every request is traced.
+ *
+ * @param surroundings - Those of a process of its own; beside others in one process when absent.
+ */
 export function startTraced(
   { endpoint }: Pick<TraceCollector, 'endpoint'>,
   settings = 'sample: 1',
   environment: Readonly<Record<string, string>> = {},
-  surroundings: Surroundings = {},
+  surroundings: Surroundings = { host: sharedHost() },
 ): Promise<Service> {
   const all = { SALLYPORT_TRACES_ENDPOINT: endpoint, ...environment };
   return startService(all, [], surroundings, undefined, tracesFile(settings));
