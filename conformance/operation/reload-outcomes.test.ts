@@ -10,7 +10,13 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { exchange } from '../wire/exchange.ts';
 import { type MovedClock, startMovedClock } from '../wire/moved-clock.ts';
-import { type Service, startService, WEB_CLIENT_ID, WEB_CLIENT_SECRET } from '../wire/platform.ts';
+import {
+  type Service,
+  startHostedService,
+  startService,
+  WEB_CLIENT_ID,
+  WEB_CLIENT_SECRET,
+} from '../wire/platform.ts';
 import { configure, linesOf, ready, told } from '../wire/reloads.ts';
 import { basicOf } from '../wire/sign-in.ts';
 import { type LogLine, logOf, PATIENCE } from '../wire/workers.ts';
@@ -232,10 +238,10 @@ describe('A reload in one process', () => {
 
 describe('SIGHUP', () => {
   it('is taken by a service without a configuration file, too', async () => {
-    const service = await startService();
+    const service = await startHostedService();
     onTestFinished(() => service.stop());
     await ready(service);
-    process.kill(service.running.pid, 'SIGHUP');
+    service.running.signal('SIGHUP');
     await told(service, 'configuration_loaded', 2);
     await expect
       .poll(async () => (await exchange(`${service.url}/readyz`)).status, PATIENCE)
@@ -244,30 +250,11 @@ describe('SIGHUP', () => {
 
   it('leaves one with useAuth false closed', async () => {
     const file = ['server: {security: {useAuth: false}}'];
-    const service = await startService({}, [], {}, undefined, file);
+    const service = await startHostedService({}, [], undefined, file);
     onTestFinished(() => service.stop());
-    process.kill(service.running.pid, 'SIGHUP');
+    service.running.signal('SIGHUP');
     await told(service, 'configuration_loaded', 2);
     expect((await exchange(`${service.url}/me`)).status).toBe(404);
     expect((await exchange(`${service.url}/readyz`)).status).toBe(200);
-  });
-});
-
-describe('A reload with workers', () => {
-  it('that removes a group refuses its session in every one of them', async () => {
-    const workers = 'server: {workers: 2}';
-    const service = await startService({}, [], {}, undefined, [workers, BOTH]);
-    try {
-      await ready(service);
-      const cookie = await signIn(service, { groups: ['core'] });
-      const ask = () => Promise.all(Array.from({ length: 30 }, () => me(service, cookie)));
-      expect(new Set(await ask())).toEqual(new Set(['200']));
-      configure(service, [workers, OPS]);
-      process.kill(service.running.pid, 'SIGHUP');
-      await told(service, 'configuration_loaded', 2);
-      expect(new Set(await ask())).toEqual(new Set(['403 not_allowed']));
-    } finally {
-      await service.stop();
-    }
   });
 });

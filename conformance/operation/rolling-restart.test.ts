@@ -9,17 +9,18 @@ import { Client, credentials } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exchange } from '../wire/exchange.ts';
 import { type Service, startService } from '../wire/platform.ts';
-import { fromNow, ready } from '../wire/reloads.ts';
+import { fromNow, ready, reconfigure } from '../wire/reloads.ts';
 import { allEnded, isRunning, PATIENCE, workersOf } from '../wire/workers.ts';
 import { signIn } from './under-load.ts';
 
 const WORKERS = 2;
+const FILE = `server: {workers: ${WORKERS}}`;
 const HEALTH_CHECK = '/grpc.health.v1.Health/Check';
 
 describe('Serve with workers', () => {
   let service: Service;
   beforeAll(async () => {
-    service = await startService({}, [], {}, undefined, [`server: {workers: ${WORKERS}}`]);
+    service = await startService({}, [], {}, undefined, [FILE]);
     await ready(service);
   });
   afterAll(() => service.stop());
@@ -86,6 +87,20 @@ describe('Serve with workers', () => {
     expect(pids().filter((pid) => before.includes(pid))).toEqual([]);
     await expect.poll(() => pids().filter(isRunning).length, PATIENCE).toBe(WORKERS);
     expect((await exchange(`${service.url}/me`, { headers: { cookie } })).status).toBe(200);
+  });
+
+  it('by a reload that removes a group refuses its session in every one of them', async () => {
+    const cookie = await signIn(service, { groups: ['core'] });
+    const me = async () => {
+      const { status, body } = await exchange(`${service.url}/me`, { headers: { cookie } });
+      return status === 200
+        ? '200'
+        : `${status} ${(JSON.parse(body) as { readonly reason: string }).reason}`;
+    };
+    const ask = () => Promise.all(Array.from({ length: 30 }, me));
+    expect(new Set(await ask())).toEqual(new Set(['200']));
+    await reconfigure(service, [FILE, 'access: {groups: [ops]}']);
+    expect(new Set(await ask())).toEqual(new Set(['403 not_allowed']));
   });
 
   it('stopped during a roll ends with 0 and leaves no process', async () => {
