@@ -12,7 +12,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { exchange } from '../wire/exchange.ts';
 import { callGrpc } from '../wire/grpc.ts';
 import { type MovedClock, startMovedClock } from '../wire/moved-clock.ts';
-import { type Service, startService } from '../wire/platform.ts';
+import { type Service, startHostedService, startService } from '../wire/platform.ts';
 import { ready, told } from '../wire/reloads.ts';
 import { PATIENCE } from '../wire/workers.ts';
 import { signIn } from './under-load.ts';
@@ -89,17 +89,19 @@ describe('SIGTERM', () => {
   );
 
   it('ends while a reload waits for the identity provider', async () => {
-    await begin();
+    service = await startHostedService();
+    await ready(service);
     await service.idp.goDown();
-    process.kill(service.running.pid, 'SIGHUP');
+    service.running.signal('SIGHUP');
     await told(service, 'configuration_waits', 1);
     expect(await service.running.stop()).toBe(0);
   });
 
   it('right after a reload lets what the old configuration has under way finish', async () => {
-    await begin();
+    service = await startHostedService();
+    await ready(service);
     for (let count = 2; count <= 4; count += 1) {
-      process.kill(service.running.pid, 'SIGHUP');
+      service.running.signal('SIGHUP');
       await told(service, 'configuration_loaded', count);
     }
     expect(await service.running.stop()).toBe(0);

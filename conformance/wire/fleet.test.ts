@@ -1,21 +1,36 @@
 import { isTaken } from '@sallyport/testing/wire/ports';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Browser } from './browser.ts';
 import { type Fleet, startFleet } from './fleet.ts';
 import { type MovedClock, startMovedClock } from './moved-clock.ts';
 import { type RotatingIdp, startRotatingIdp } from './rotating-idp.ts';
 
+let clock: MovedClock;
+let idp: RotatingIdp;
+beforeAll(async () => {
+  clock = await startMovedClock();
+  idp = await startRotatingIdp({ clock });
+});
+afterAll(async () => {
+  await idp.close();
+  await clock.close();
+});
+
+describe('A fleet that cannot start', () => {
+  it('says why, and leaves no process behind', async () => {
+    const started = startFleet({ processes: 2, idp, file: ['session:', '  unknown: key'] });
+    await expect(started).rejects.toThrow('session.unknown');
+    expect(await isTaken(Number(new URL(idp.publicUrl).port))).toBe(false);
+  });
+});
+
 describe('A fleet of three', () => {
-  let clock: MovedClock;
-  let idp: RotatingIdp;
   let fleet: Fleet;
   const all = [0, 1, 2];
   const statuses = (cookie: string) =>
     Promise.all(all.map(async (index) => (await fleet.me(index, cookie)).status));
 
   beforeAll(async () => {
-    clock = await startMovedClock();
-    idp = await startRotatingIdp({ clock });
     fleet = await startFleet({
       processes: 3,
       idp,
@@ -24,11 +39,7 @@ describe('A fleet of three', () => {
       file: ['session:', '  idleTimeout: 20m'],
     });
   });
-  afterAll(async () => {
-    await fleet.stop();
-    await idp.close();
-    await clock.close();
-  });
+  afterAll(() => fleet.stop());
 
   it('is of processes that each answer on a port of their own, for one public URL', () => {
     expect(fleet.urls[0]).toBe(fleet.publicUrl);
@@ -68,15 +79,5 @@ describe('A fleet of three', () => {
     expect(await statuses(cookie)).toEqual([200, 200, 200]);
     await fleet.restart(0);
     expect(await statuses(cookie)).toEqual([200, 200, 200]);
-  });
-});
-
-describe('A fleet that cannot start', () => {
-  it('says why, and leaves no process behind', async () => {
-    const idp = await startRotatingIdp();
-    onTestFinished(() => idp.close());
-    const started = startFleet({ processes: 2, idp, file: ['session:', '  unknown: key'] });
-    await expect(started).rejects.toThrow('session.unknown');
-    expect(await isTaken(Number(new URL(idp.publicUrl).port))).toBe(false);
   });
 });

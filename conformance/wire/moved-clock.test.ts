@@ -2,10 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { Browser } from './browser.ts';
 import { type MovedClock, startMovedClock } from './moved-clock.ts';
-import { startPlane, startService } from './platform.ts';
+import { type Service, startPlane, startService } from './platform.ts';
 import { temporaryFolder } from './process.ts';
 import { askMe } from './sign-in.ts';
 
@@ -14,23 +14,17 @@ const IDLE = ['session:', '  idleTimeout: 10m', '  absoluteLifetime: 1h'];
 
 describe('A moved clock', () => {
   let clock: MovedClock;
-  const stops: (() => Promise<void>)[] = [];
+  let service: Service;
   beforeAll(async () => {
     clock = await startMovedClock();
+    service = await startService({}, [], { clock }, undefined, IDLE);
   });
-  afterEach(async () => {
-    for (const stop of stops.splice(0)) await stop();
+  afterAll(async () => {
+    await service.stop();
+    await clock.close();
   });
-  afterAll(() => clock.close());
-
-  const startWith = async (surroundings: { readonly clock?: MovedClock }) => {
-    const service = await startService({}, [], surroundings, undefined, IDLE);
-    stops.push(() => service.stop());
-    return service;
-  };
 
   it('ends the idle sessions of a server that follows it, at once, and not before their time', async () => {
-    const service = await startWith({ clock });
     const browser = new Browser();
     await service.signIn(browser);
     expect(await askMe(service, browser)).toBe(200);
@@ -40,32 +34,32 @@ describe('A moved clock', () => {
     expect(await askMe(service, browser)).toBe(401);
   });
 
-  it('leaves a server that does not follow it alone', async () => {
-    const service = await startWith({});
-    const browser = new Browser();
-    await service.signIn(browser);
-    await clock.advance(60 * MINUTE);
-    expect(clock.pids()).not.toContain(service.running.pid);
-    expect(await askMe(service, browser)).toBe(200);
-  });
-
   it('holds for a server that is started again', async () => {
-    const service = await startWith({ clock });
     const browser = new Browser();
     await service.signIn(browser);
     await service.running.kill();
     await clock.advance(11 * MINUTE);
     const again = await service.restart();
-    stops.unshift(async () => void (await again.running.stop()));
+    onTestFinished(async () => void (await again.running.stop()));
     expect(clock.pids()).toEqual([again.running.pid]);
     expect(await askMe(again, browser)).toBe(401);
     await again.running.stop();
     expect(clock.pids()).toEqual([]);
   });
 
+  it('leaves a server that does not follow it alone', async () => {
+    const free = await startService({}, [], {}, undefined, IDLE);
+    onTestFinished(() => free.stop());
+    const browser = new Browser();
+    await free.signIn(browser);
+    await clock.advance(60 * MINUTE);
+    expect(clock.pids()).not.toContain(free.running.pid);
+    expect(await askMe(free, browser)).toBe(200);
+  });
+
   it('moves the whole plane of "sallyport up" together, so that its own IdP is believed', async () => {
     const plane = await startPlane([], { clock });
-    stops.push(() => plane.stop());
+    onTestFinished(() => plane.stop());
     await clock.advance(3 * 24 * 60 * MINUTE);
     expect((await plane.signIn(new Browser(), '/')).status).toBe(200);
   });
