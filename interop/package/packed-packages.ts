@@ -22,7 +22,7 @@ export interface PackedPackages {
   remove(): void;
 }
 
-/** Builds and packs into a folder of its own. */
+/** Builds and packs into a folder of its own, which other tests may share: it is not to be changed. */
 export async function packPackages(): Promise<PackedPackages> {
   const { path: folder, remove } = temporaryFolder();
   await run(process.execPath, [BUILD, '--out', folder, '--pack']);

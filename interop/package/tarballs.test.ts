@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../../conformance/wire/process.ts';
 import { type PackedPackages, packPackages, readTarball } from './packed-packages.ts';
 
 const CHECKOUT = new URL('../..', import.meta.url).pathname;
@@ -170,17 +171,48 @@ describe('The tarballs', () => {
     expect(readFileSync(packed.tarballs.get('sallyport') ?? '').length).toBeLessThan(3_000_000);
   });
 
-  it('are the same bytes when the same commit is built again elsewhere', async () => {
-    const again = await packPackages();
+  it('are the same bytes when a release of the same commit is rehearsed, with digests and SBOMs', async () => {
+    const { path: output, remove } = temporaryFolder();
     try {
-      const digests = ({ tarballs }: PackedPackages): readonly string[] =>
-        [...tarballs].map(
-          ([name, path]) =>
-            `${createHash('sha256').update(readFileSync(path)).digest('hex')} ${name}`,
+      const release = join(CHECKOUT, 'tools/release.ts');
+      const options = ['--dry-run', '--without-tests', '--out', output];
+      const { stdout } = await execute(process.execPath, [release, ...options]);
+      const folder = join(output, 'tarballs');
+      for (const [name, path] of packed.tarballs) {
+        const digest = createHash('sha256').update(readFileSync(path)).digest('hex');
+        expect(readFileSync(join(folder, 'SHA256SUMS'), 'utf8'), name).toContain(
+          `${digest}  ${basename(path)}\n`,
         );
-      expect(digests(again)).toEqual(digests(packed));
+        const bom = readFileSync(
+          join(folder, basename(path).replace(/\.tgz$/, '.cdx.json')),
+          'utf8',
+        );
+        expect(JSON.parse(bom)).toMatchObject({ bomFormat: 'CycloneDX' });
+      }
+      await execute('sha256sum', ['--check', '--strict', 'SHA256SUMS'], { cwd: folder });
+      expect(stdout.match(/^would publish /gm)).toHaveLength(packed.tarballs.size);
+
+      const bom = JSON.parse(readFileSync(join(folder, 'sallyport-0.1.0.cdx.json'), 'utf8'));
+      expect(bom.metadata.component).toMatchObject({ name: 'sallyport' });
+      const listed = bom.components.map(
+        ({ group, name, version }: Readonly<Record<string, string | undefined>>) =>
+          `${group === undefined ? '' : `${group}/`}${name} ${version}`,
+      );
+      const carried = [
+        ...(of('sallyport').get('THIRD-PARTY-NOTICES.md') ?? '').matchAll(/^## (\S+ \d+\.\S+)$/gm),
+      ].map(([, name]) => name);
+      expect(carried.length).toBeGreaterThan(50);
+      expect(carried.filter((name) => !listed.includes(name))).toEqual([]);
     } finally {
-      again.remove();
+      remove();
     }
+  });
+
+  it('are published by no command of the repository', async () => {
+    const release = execute(process.execPath, [join(CHECKOUT, 'tools/release.ts')]);
+    await expect(release).rejects.toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('docs/releasing.md') as string,
+    });
   });
 });

@@ -23,6 +23,15 @@ export function readGitHead(): string | undefined {
   }
 }
 
+/** Reads the commit's time, RFC 3339; the epoch where there is no commit. */
+export function readCommitTime(): string {
+  try {
+    return new Date(git('show', '--no-patch', '--format=%cI', 'HEAD')).toISOString();
+  } catch {
+    return new Date(0).toISOString();
+  }
+}
+
 function git(...args: readonly string[]): string {
   return execFileSync('git', args, { cwd: CHECKOUT, encoding: 'utf8', stdio: 'pipe' }).trim();
 }

@@ -21,7 +21,7 @@ export interface Tarball {
 }
 
 /** Folder of the tarballs below the output. */
-const TARBALLS = 'tarballs';
+export const TARBALLS = 'tarballs';
 
 /** Packs what was built below `output`. npm gives every entry the same time, so equal files make equal tarballs. */
 export function packPackages(output: string): readonly Tarball[] {

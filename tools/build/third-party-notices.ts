@@ -24,15 +24,20 @@ const LICENCE_FILE = /^(?:licen[cs]e|copying|notice)(?:[.-].*)?$/i;
  * Finds the packages that modules come from.
  *
  * @param modules - Absolute paths.
- * @throws When a module lies in a package that the lockfile does not name, or that names no licence.
+ * @throws When a module lies in a package that the lockfile does not name or that only development needs, or that
+ *   names no licence.
  */
 export function findBundledPackages(modules: readonly string[]): readonly BundledPackage[] {
   const lock = JSON.parse(readFileSync(join(CHECKOUT, 'package-lock.json'), 'utf8')) as {
-    readonly packages: Readonly<Record<string, { version?: string; license?: string }>>;
+    readonly packages: Readonly<
+      Record<string, { version?: string; license?: string; dev?: boolean }>
+    >;
   };
   const folders = new Set(modules.map(packageFolderOf).filter((folder) => folder !== ''));
   return [...folders].toSorted().map((folder) => {
-    const { version, license } = lock.packages[folder] ?? {};
+    const { version, license, dev } = lock.packages[folder] ?? {};
+    if (dev === true)
+      throw new Error(`the bundle carries ${folder}, which only tools of the checkout use`);
     if (version === undefined || license === undefined)
       throw new Error(`the lockfile does not name version and licence of ${folder}`);
     const name = folder.slice(folder.lastIndexOf('node_modules/') + 'node_modules/'.length);

@@ -1,0 +1,76 @@
+/**
+ * `npm run release -- --dry-run`: makes everything that a release publishes, and publishes nothing.
+ *
+ * @module
+ */
+
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { buildCommand } from './build/build-command.ts';
+import { buildLibraries } from './build/build-libraries.ts';
+import { readCommitTime, readGitHead } from './build/git-head.ts';
+import { CHECKOUT, OUTPUT, PUBLISHED_FOLDERS, readManifest } from './build/layout.ts';
+import { packPackages, TARBALLS } from './build/pack.ts';
+import { findReleaseProblems } from './build/release-problems.ts';
+import { makeBom } from './build/sbom.ts';
+
+const USAGE = `usage: npm run release -- --dry-run [--out FOLDER] [--without-tests]
+
+Builds, tests and packs, writes SBOMs and SHA-256 sums, and says what would be published. Publishing itself is
+the work of a trusted publisher: see docs/releasing.md.`;
+
+const { values } = parseArgs({
+  options: {
+    'dry-run': { type: 'boolean' },
+    out: { type: 'string' },
+    'without-tests': { type: 'boolean' },
+  },
+});
+if (values['dry-run'] === true) await rehearse(resolve(values.out ?? OUTPUT));
+else {
+  console.error(USAGE);
+  process.exitCode = 2;
+}
+
+async function rehearse(output: string): Promise<void> {
+  mkdirSync(output, { recursive: true });
+  const gitHead = readGitHead();
+  const manifests = PUBLISHED_FOLDERS.map(readManifest);
+  await buildCommand(output, gitHead);
+  buildLibraries(output, gitHead);
+  if (values['without-tests'] !== true)
+    execFileSync('npm', ['test'], { cwd: CHECKOUT, stdio: 'inherit' });
+  const tarballs = packPackages(output);
+  const folder = join(output, TARBALLS);
+  const commitTime = readCommitTime();
+  for (const [index, manifest] of manifests.entries()) {
+    const name = tarballs[index]?.filename.replace(/\.tgz$/, '.cdx.json') ?? '';
+    writeFileSync(join(folder, name), makeBom(manifest, commitTime));
+  }
+  writeSums(folder);
+
+  for (const { name, version, size, files } of tarballs)
+    console.log(`would publish ${name}@${version}: ${files.length} files, ${size} bytes`);
+  console.log(`built from ${gitHead ?? 'an unknown commit'}; everything is in ${folder}`);
+  const changelog = readFileSync(join(CHECKOUT, 'CHANGELOG.md'), 'utf8');
+  for (const problem of findReleaseProblems({ manifests, changelog, gitHead }))
+    console.log(`would refuse: ${problem}`);
+}
+
+/** Writes the digests of all files in the folder, as `sha256sum --check` reads them. */
+function writeSums(folder: string): void {
+  const sums = 'SHA256SUMS';
+  rmSync(join(folder, sums), { force: true });
+  const lines = readdirSync(folder)
+    .toSorted()
+    .map((name) => {
+      const digest = createHash('sha256')
+        .update(readFileSync(join(folder, name)))
+        .digest('hex');
+      return `${digest}  ${name}\n`;
+    });
+  writeFileSync(join(folder, sums), lines.join(''));
+}
