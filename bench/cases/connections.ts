@@ -45,7 +45,7 @@ export const CONNECTIONS: BenchCase = {
       return { notes: [], measured, findings: [] };
     return {
       notes: [
-        'One cookie, remembered: what differs is the number of connections, each of which has a request under way all the time. Rates and times are those of the load generator, too, whose one thread has a thousand connections to look after; what a request costs the server is told by its processor time.',
+        'One cookie, remembered: what differs is the number of connections, each of which has a request under way all the time. Rates and times are those of the load generator, too, whose one thread has a thousand connections to look after; what a request costs the server shows in its processor time.',
       ],
       measured,
       hasRatesToShow: false,

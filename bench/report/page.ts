@@ -55,7 +55,7 @@ export function renderPage(report: Report): string {
     '',
     '- Every candidate runs on core 0 with all its processes; wrk, the identity provider, Redis and backends run on core 1.',
     `- Candidates take turns: one round to warm up, then ${rounds} rounds in which each is loaded once. The slowest and the fastest`,
-    '  round are told beside the median.',
+    '  round are given beside the median.',
     '- Every load counts refusals, broken connections and bytes; one answer of each kind is looked at before and after it. A load',
     '  with anything else than what had to come ends the case.',
     '- CPU is the processor time, user and system, of all processes of a candidate, by request: nginx and workers included, Redis',

@@ -103,7 +103,7 @@ function createSession(
       signInAt: now - 20_000,
       createdAt: now,
       absoluteEnd: now + 168 * HOUR_MS,
-      idleMs: HOUR_MS,
+      idleTimeoutMs: HOUR_MS,
       lastUsedAt: now + HOUR_MS,
       revalidateAt: undefined,
       confirmedUntil: undefined,

@@ -76,7 +76,7 @@ describe('sallyport logout', () => {
     await signIn();
     await home.run(['logout']);
     const { code, stdout } = await home.run(['logout']);
-    expect([code, stdout.includes('Nobody was signed in')]).toEqual([0, true]);
+    expect([code, stdout.includes('There were no tokens for')]).toEqual([0, true]);
   });
 
   it('login at the same host without TLS is another profile: none is led elsewhere unasked', async () => {

@@ -93,9 +93,9 @@ describe('sallyport sessions revoke, beside a running server', () => {
     for (const browser of browsers) await expectRefusedSoon(service, browser);
     expect([code, stdout.trimEnd().split('\n').length]).toEqual([0, 2]);
     const again = await run('revoke', '--all', '--yes');
-    expect(again).toEqual({ code: 0, stdout: '', stderr: 'Nobody was signed in.\n' });
+    expect(again).toEqual({ code: 0, stdout: '', stderr: 'There were no sessions.\n' });
     const listed = await run('list');
-    expect(listed).toEqual({ code: 0, stdout: '', stderr: 'Nobody is signed in.\n' });
+    expect(listed).toEqual({ code: 0, stdout: '', stderr: 'There are no sessions.\n' });
     expect((await list()).sessions).toEqual([]);
   });
 

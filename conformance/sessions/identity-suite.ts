@@ -142,7 +142,7 @@ export function testIdentity(under: DeploymentUnderTest): void {
       const [ofAda, ofGrace] = [ada.sessions.at(-1), grace.sessions.at(-1)];
       const [connection] = connections;
       if (ofAda === undefined || ofGrace === undefined || connection === undefined)
-        throw new Error('nobody is signed in');
+        throw new Error('not signed in');
       const now = performance.now();
       const answer = await ask(connection, ofAda.cookie);
       expect(findFault(ofAda, answer, now)).toBeUndefined();

@@ -23,7 +23,7 @@ const ACCEPT = { accept: NAVIGATION.accept };
 const isQuestion = ({ status, body }: Received) => status === 200 && body.includes('Sign out?');
 const isSignedOutPage = ({ status, body }: Received) =>
   status === 200 && body.includes('You are signed out');
-const saysIdpWasNotTold = ({ body }: Received) => body.includes('could not be told');
+const saysIdpWasNotTold = ({ body }: Received) => body.includes('could not be reached');
 const cookieOf = (browser: Browser) =>
   `${SESSION_COOKIE}=${browser.cookie('localhost', SESSION_COOKIE)}`;
 /** Where "sign in again" leads. */

@@ -155,7 +155,7 @@ describe('Signing in in a pop-up', () => {
       const back = await signIn(browser, 'mode=popup', lieOf('grace'));
       const warning = warningOf(await browser.step(back.location ?? ''));
       expect(warning).toContain('You signed in as <strong>grace@x.test</strong>');
-      expect(warning).toContain('somebody else');
+      expect(warning).toContain('another account');
     });
 
     it('offers to choose another account in the same mode', async () => {

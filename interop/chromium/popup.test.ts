@@ -80,20 +80,22 @@ describe.skipIf(CHROMIUM.isLeftOut)('Chromium: signing in again in a pop-up', ()
     const popup = await openPopup(page);
     await fillIn(popup, plane, 'grace');
     await popup.getByRole('heading', { name: 'This is another account' }).waitFor();
-    await popup.getByText('The other window was working as somebody else.').waitFor();
-    await page.getByText('You are signed in as somebody else now.').waitFor();
+    await popup.getByText('The other window was working with another account.').waitFor();
+    await page.getByText('You are signed in with another account now.').waitFor();
     await page.getByText('Your session has ended.').waitFor({ state: 'hidden' });
     expect(popup.isClosed()).toBe(false);
     expect(await page.getByLabel('Note').inputValue()).toBe(TYPED);
     // It stays a warning when the page asks for itself.
     await page.clock.fastForward(ASKS_AGAIN_MS);
-    await page.getByText('You are signed in as somebody else now.').waitFor();
+    await page.getByText('You are signed in with another account now.').waitFor();
 
     const closed = popup.waitForEvent('close');
     await popup.getByRole('link', { name: 'Use another account' }).click();
     await fillIn(popup, plane, 'ada');
     await closed;
-    await page.getByText('You are signed in as somebody else now.').waitFor({ state: 'hidden' });
+    await page
+      .getByText('You are signed in with another account now.')
+      .waitFor({ state: 'hidden' });
     expect(await offered(page)).toEqual([]);
     expect(await page.getByLabel('Note').inputValue()).toBe(TYPED);
   });
@@ -148,7 +150,7 @@ describe.skipIf(CHROMIUM.isLeftOut)('Chromium: signing in again in a pop-up', ()
     const tab = await visitor.open(`${plane.url}/console/other`);
     await typeCredentials(tab, plane, 'grace');
     await page.clock.fastForward(ASKS_AGAIN_MS);
-    await page.getByText('You are signed in as somebody else now.').waitFor();
+    await page.getByText('You are signed in with another account now.').waitFor();
     expect(await page.getByLabel('Note').inputValue()).toBe(TYPED);
   });
 

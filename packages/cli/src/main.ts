@@ -81,7 +81,7 @@ program
 
 program
   .command('rotate-keys')
-  .description('add a key to the key ring; it seals ten minutes later, and nobody is signed out')
+  .description('add a key to the key ring; it seals ten minutes later; sessions continue')
   .option('--config <file>', 'YAML file')
   .option('--state <folder>', 'where the key ring is kept')
   .option('--json', 'print as JSON')

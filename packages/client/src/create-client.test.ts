@@ -326,7 +326,7 @@ describe('a client of a person', () => {
     expect(posted().some(({ path }) => path === '/revoke')).toBe(isSame);
   });
 
-  it('tells what it learned', async () => {
+  it('reports what it learned', async () => {
     advertise();
     const learned: string[] = [];
     const client = create(settingsOf({}), {

@@ -36,7 +36,7 @@ describe('listChanges', () => {
     expect(needRestart).toEqual([]);
   });
 
-  it('tells the order of a list as a change: bearer issuers are tried by it', () => {
+  it('reports the order of a list as a change: bearer issuers are tried by it', () => {
     const [before, after] = [
       ['a', 'b'],
       ['b', 'a'],
@@ -45,7 +45,7 @@ describe('listChanges', () => {
     expect(listChanges(before, after).changed).toEqual(['access.groups']);
   });
 
-  it('tells that a secret changed, by its key alone', () => {
+  it('reports that a secret changed, by its key alone', () => {
     const secrets = (clientSecret: string) =>
       load({ secrets: { admin: { clientId: 'service', clientSecret } } });
     const changes = listChanges(secrets('hunter2'), secrets('hunter3'));

@@ -35,7 +35,7 @@ const OPENED_ONCE: readonly string[] = [
   'stateDirectory',
 ];
 
-/** Compares two configurations, key by key. Tells keys alone, never a value. */
+/** Compares two configurations, key by key. Names keys alone, never a value. */
 export function listChanges(before: Config, after: Config): ConfigChanges {
   const changed = SETTINGS.filter(
     (placed) => !isDeepStrictEqual(settingValue(before, placed), settingValue(after, placed)),

@@ -258,7 +258,7 @@ describe('useAuth', () => {
     ]);
   });
 
-  it('that is no boolean is the only problem told: what is missing depends on it', () => {
+  it('that is no boolean is the only problem reported: what is missing depends on it', () => {
     expect(
       problemsOf({
         env: { PUBLIC_URL: ENV.PUBLIC_URL },

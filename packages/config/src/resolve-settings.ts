@@ -34,7 +34,7 @@ export interface ResolvedSettings {
   readonly origins: ReadonlyMap<string, Origin>;
   /** Keys whose value stands for a wrong one, so that no rule should judge it. */
   readonly unsound: ReadonlySet<string>;
-  /** Tells where to correct a key or a part of it (`key[2]`, `key[2].name`), given or not. */
+  /** Says where to correct a key or a part of it (`key[2]`, `key[2].name`), given or not. */
   readonly placeOf: (key: string) => Place;
   /** Whether the file or a flag gives anything within a block. */
   readonly isGiven: (block: string) => boolean;

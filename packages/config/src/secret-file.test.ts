@@ -259,7 +259,7 @@ describe('a key file', () => {
 });
 
 describe('a change', () => {
-  it('is told once, when the new value is in use; a file that stays, and one that cannot be used, is none', () => {
+  it('is reported once, when the new value is in use; a file that stays, and one that cannot be used, is none', () => {
     const { reread, changes } = openGood(write('one'));
     reread();
     write('two');

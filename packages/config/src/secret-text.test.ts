@@ -12,7 +12,7 @@ describe('SecretText', () => {
     expect(JSON.stringify({ secret })).toBe('{"secret":"[secret]"}');
   });
 
-  it('tells an absent one apart', () => {
+  it('distinguishes an absent one', () => {
     expect(new SecretText('').isPresent).toBe(false);
     expect(JSON.stringify(new SecretText(''))).toBe('""');
   });

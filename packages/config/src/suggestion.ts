@@ -55,7 +55,7 @@ const NOT_TAKEN: ReadonlyMap<string, string> = new Map([
   ['admin.useAuth', 'admin.authType says how to authenticate'],
   [
     'admin.authorizationServerUrl',
-    'the platform tells it; admin.tokenUrl gives the token endpoint',
+    'the platform publishes it; admin.tokenUrl gives the token endpoint',
   ],
   ['admin.maxBackoffDelay', 'how often to try again is decided by each answer'],
   ['admin.perRetryTimeout', 'how often to try again is decided by each answer'],

@@ -51,7 +51,8 @@ export async function admit(
     const { method, headers, rawHeaders } = exchange;
     const answer = await ask({ method, headers, rawHeaders, transport, target, requestId });
     if (answer.outcome === 'admitted') {
-      if (!Array.isArray(answer.identityHeaders)) throw new TypeError('an admission of nobody');
+      if (!Array.isArray(answer.identityHeaders))
+        throw new TypeError('an admission without an identity');
       return answer;
     }
     if (!exchange.isClosed) exchange.send(answer.status, answer.headers, answer.body);

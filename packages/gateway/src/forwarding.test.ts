@@ -152,7 +152,7 @@ describe('bodies stream', () => {
   });
 });
 
-describe('what a backend is told', () => {
+describe('what a backend receives', () => {
   it('the public origin and the peer, whatever the client claims', async () => {
     const { port } = await startGateway({ http: await startBackend(echo) });
     const claimed =

@@ -73,7 +73,7 @@ const KINDS: Readonly<Record<ProblemReason, Kind>> = {
   undecided: {
     status: 503,
     grpcStatus: 14,
-    title: 'Nobody can tell at the moment whether you may enter',
+    title: 'Your access cannot be verified at the moment',
     headers: [['retry-after', '5']],
   },
 };

@@ -185,7 +185,7 @@ describe.each(CLIENTS)('%s through the gateway', (name, open) => {
     ]);
   });
 
-  it('the deadline reaches the backend, which is told when it has passed', async () => {
+  it('the deadline reaches the backend, which learns when it has passed', async () => {
     const left = signal<number>();
     const ended = signal();
     const { client } = await start(open, {

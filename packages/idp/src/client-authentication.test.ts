@@ -119,7 +119,7 @@ describe('requirePushedAuthorization', () => {
   });
   afterAll(() => running.close());
 
-  it('RFC 9126 section 5: is told by discovery; without it nothing is said', async () => {
+  it('RFC 9126 section 5: is published by discovery; without it nothing is said', async () => {
     const flag = 'require_pushed_authorization_requests';
     expect((await discover(running))[flag]).toBe(true);
     const plain = await startIdp();

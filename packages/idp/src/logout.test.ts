@@ -112,7 +112,7 @@ describe('RP-initiated logout', () => {
     expect(await hasSession(browser)).toBe(false);
   });
 
-  it('asks when the ID token is of somebody else', async () => {
+  it('asks when the ID token is of another user', async () => {
     const { browser } = await signedIn('ada');
     const { idToken } = await signedIn('grace');
     const page = await browser.get(logoutUrl({ ...TARGET, id_token_hint: idToken }));

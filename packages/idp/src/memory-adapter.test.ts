@@ -26,7 +26,7 @@ describe('createMemoryStore', () => {
     expect(await store.adapterFor('Session').find('1')).toBeUndefined();
   });
 
-  it('finds an expired record for a while, so that it can be told from an unknown one', async () => {
+  it('finds an expired record for a while, so that it can be distinguished from an unknown one', async () => {
     const { clock, codes } = setup();
     await codes.upsert('1', { kind: 'code' }, 60);
     clock.now = 60_000 + KEPT_MS - 1;

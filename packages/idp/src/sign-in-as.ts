@@ -22,6 +22,6 @@ export function createAutomaticSignIn(
   if (user !== undefined) return () => user;
   throw new SallyportError('SP_CONFIG_INVALID', {
     component: 'idp',
-    detail: `nobody can be signed in under that name; the seeded users are ${users.map((known) => known.login).join(' and ')}`,
+    detail: `there is no user of that name; the seeded users are ${users.map((known) => known.login).join(' and ')}`,
   });
 }

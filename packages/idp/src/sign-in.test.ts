@@ -105,7 +105,7 @@ describe('sign-in page', () => {
     },
   );
 
-  it('lets a person cancel: the application is told access_denied', async () => {
+  it('lets a person cancel: the application gets access_denied', async () => {
     const { browser, page } = await openSignIn();
     const submitted = await browser.submit(page.url, { cancel: 'yes', login: '', password: '' });
     const answer = await browser.follow(submitted, running.issuer);

@@ -163,7 +163,7 @@ describe('access tokens', () => {
 });
 
 describe('introspection and revocation', () => {
-  it('RFC 7662: tells an active token from one that nobody gave', async () => {
+  it('RFC 7662: distinguishes an active token from one that was never issued', async () => {
     const { access_token } = await tokensFor();
     expect((await introspect(access_token)).body).toMatchObject({
       active: true,
@@ -174,7 +174,7 @@ describe('introspection and revocation', () => {
     expect((await introspect('made-up')).body).toEqual({ active: false });
   });
 
-  it('RFC 7662 section 4: tells nothing to a public client about a token of another', async () => {
+  it('RFC 7662 section 4: says nothing to a public client about a token of another', async () => {
     const { access_token } = await tokensFor();
     const fields = { token: String(access_token), client_id: CLIENT_IDS.native };
     expect((await post(running, '/idp/introspect', fields)).body).toEqual({ active: false });

@@ -5,7 +5,7 @@
  */
 
 import type { AdminServerOptions } from './admin-server-options.ts';
-import { NO_REQUEST, NOBODY } from './audit/audit.ts';
+import { NO_PRINCIPAL, NO_REQUEST } from './audit/audit.ts';
 import { describeFailure } from './log/log.ts';
 import { KeyRing } from './session/key-ring.ts';
 import { type CookieSettings, createCookieSettings } from './session/session-cookie.ts';
@@ -33,7 +33,13 @@ export function createSessionPart(options: AdminServerOptions): SessionPart {
       const read = isRingKnown ? 'file_changed' : 'first_use';
       const reason = change === 'key_ended' ? change : read;
       isRingKnown = true;
-      audit({ event: 'key_ring_loaded', ...NOBODY, session: undefined, ...NO_REQUEST, reason });
+      audit({
+        event: 'key_ring_loaded',
+        ...NO_PRINCIPAL,
+        session: undefined,
+        ...NO_REQUEST,
+        reason,
+      });
     },
     onProblem: (cause) => log('error', 'key_ring_unreadable', { failure: describeFailure(cause) }),
   });

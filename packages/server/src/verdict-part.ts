@@ -94,7 +94,7 @@ export function createVerdictPart(
       atOnce: RENEWALS_AT_ONCE,
       listening: RENEWALS_LISTENING,
     }),
-    limits: options.lifetimes,
+    lifetimes: options.lifetimes,
     keepClaims: (claims) => ({
       user: toUserRecord(claims, claimHeaders, access().emailTrusted),
       claims: selectAccessClaims(claims, access()),

@@ -16,7 +16,7 @@ import {
 } from '@sallyport/config';
 import { accept, type Result, refuse } from '@sallyport/protocol';
 import { type ClientKey, parseClientKey } from '@sallyport/server';
-import { createAudit, type Log, NO_REQUEST, NOBODY } from '@sallyport/server/observe';
+import { createAudit, type Log, NO_PRINCIPAL, NO_REQUEST } from '@sallyport/server/observe';
 
 /** A changed file is used within this time; a mounted Kubernetes Secret takes longer itself. */
 const REREAD_MS = 2_000;
@@ -133,7 +133,7 @@ export function logSecretFile(
     onChange: () =>
       audit({
         event: 'secret_loaded',
-        ...NOBODY,
+        ...NO_PRINCIPAL,
         session: undefined,
         ...NO_REQUEST,
         reason: 'file_changed',

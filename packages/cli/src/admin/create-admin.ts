@@ -102,7 +102,7 @@ export function createAdmin(
       domain: cookieSetting.domain,
     },
     lifetimes: {
-      idleMs: session.idleTimeoutMs,
+      idleTimeoutMs: session.idleTimeoutMs,
       absoluteMs: session.absoluteLifetimeMs,
       withoutRefreshTokenIdleMs: session.withoutRefreshTokenIdleMs,
       revalidateAfterMs: session.revalidateAfterMs,

@@ -24,7 +24,7 @@ function begin(stateDirectory: string) {
 }
 
 describe('A folder that cannot be made or written', () => {
-  it('is told once, with key, folder, code and remedy, however often it is tried; then that it can', async () => {
+  it('is reported once, with key, folder, code and remedy, however often it is tried; then that it can', async () => {
     const folder = join(createTemporaryFolder(), 'state');
     writeFileSync(folder, '');
     const { lines, onOpening } = begin(folder);
@@ -54,7 +54,7 @@ describe('A folder that cannot be made or written', () => {
     expect(lines.slice(1)).toEqual([['info', 'session_store_connected', undefined]]);
   });
 
-  it('of another user is told with the code EACCES', () => {
+  it('of another user is reported with the code EACCES', () => {
     const { lines, onOpening } = begin('/var/lib/sallyport');
     onOpening(
       Object.assign(new Error("EACCES: permission denied, mkdir '/var/lib/sallyport'"), {

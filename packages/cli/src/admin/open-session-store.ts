@@ -12,7 +12,7 @@ import {
   openRedisSessionStore,
   type SessionStore,
 } from '@sallyport/server';
-import { createAudit, type Log, NO_REQUEST, NOBODY } from '@sallyport/server/observe';
+import { createAudit, type Log, NO_PRINCIPAL, NO_REQUEST } from '@sallyport/server/observe';
 import { logChanges } from '../observe/log-changes.ts';
 import type { Ports } from '../process/ports.ts';
 import { logLocalStore } from './local-store-folder.ts';
@@ -82,7 +82,13 @@ function openRedis(
 function tellExpired(log: Log): (session: number) => void {
   const audit = createAudit(log);
   return (session) =>
-    audit({ event: 'session_ended', ...NOBODY, session, ...NO_REQUEST, reason: 'session_expired' });
+    audit({
+      event: 'session_ended',
+      ...NO_PRINCIPAL,
+      session,
+      ...NO_REQUEST,
+      reason: 'session_expired',
+    });
 }
 
 /** The file of the store `local`. */

@@ -87,7 +87,7 @@ describe('the files of a Redis server', () => {
     expect(lines.join('')).not.toMatch(/canary|authority/);
   });
 
-  it('that are gone later leave their last good content in use, and are told without it', () => {
+  it('that are gone later leave their last good content in use, and are reported without it', () => {
     const passwordLocation = createFile('password', 'first-canary');
     const { settings, lines } = select({ passwordLocation });
     rmSync(passwordLocation);

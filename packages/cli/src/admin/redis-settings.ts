@@ -101,9 +101,9 @@ function readPem(
 ): () => string {
   if (path === '') return () => '';
   const key = `session.redis.tls.${name}`;
-  const told = logSecretFile(log, key);
+  const logging = logSecretFile(log, key);
   return readAgain((common) =>
-    openKeyFile({ ...common, ...told, path, key, secretKey, parse: accept }),
+    openKeyFile({ ...common, ...logging, path, key, secretKey, parse: accept }),
   );
 }
 

@@ -39,7 +39,7 @@ describe('A watched file', () => {
     expect(pass(100)).toBe(0);
   });
 
-  it('that changes is told once it has stayed as it is for a second, and once', () => {
+  it('that changes is reported once it has stayed as it is for a second, and once', () => {
     let text = 'a';
     const { pass } = watch('file', () => text);
     text = 'b';
@@ -95,7 +95,7 @@ describe('In the file system', () => {
     expect(watch(path, undefined, known).pass(3)).toBe(1);
   });
 
-  it('a change of content, a file moved into its place and a file that is gone are told', () => {
+  it('a change of content, a file moved into its place and a file that is gone are reported', () => {
     const path = join(createTemporaryFolder(), 'sallyport.yaml');
     writeFileSync(path, 'a: 1\n');
     const { pass } = watch(path);
@@ -110,7 +110,7 @@ describe('In the file system', () => {
     expect(pass(3)).toBe(3);
   });
 
-  it('the exchanged link of a Kubernetes volume is told', () => {
+  it('the exchanged link of a Kubernetes volume is reported', () => {
     const folder = createTemporaryFolder();
     for (const version of ['one', 'two']) {
       mkdirSync(join(folder, version));

@@ -66,7 +66,7 @@ export function addClientCommands(program: Command, stdio: Stdio): void {
   withPlatform(
     add('status', 'show profiles, where settings come from, and whether tokens are usable'),
   )
-    .option('--offline', 'ask nobody')
+    .option('--offline', 'send no request')
     .action(async (options) => {
       const { status } = await import('./status.ts');
       await run(options, (interruption) => status(options, talk, interruption));

@@ -143,7 +143,7 @@ async function tryCredentials(
   stdio: Stdio,
   signal: AbortSignal,
 ): Promise<Result<Outcome, Failure>> {
-  stdio.error('Credentials of an application are configured; nobody has to sign in.');
+  stdio.error('Credentials of an application are configured; a sign-in is not needed.');
   const got = await discovered.client.tokenSource.get({ signal });
   if (!got.ok) return refuse(toFailure(got.error));
   return accept({

@@ -63,7 +63,7 @@ export async function logout(
   }
   const hasFailed = outcomes.some(({ revocation }) => revocation === 'failed');
   if (isJson) stdio.out(stdio.cleanse(JSON.stringify({ ok: !hasFailed, profiles: outcomes })));
-  else for (const outcome of outcomes) tell(outcome, stdio);
+  else for (const outcome of outcomes) printText(outcome, stdio);
   if (!isJson && outcomes.length === 0) stdio.out('There is no profile to sign out of.');
   return hasFailed ? EXIT.failure : EXIT.ok;
 }
@@ -80,11 +80,11 @@ function withProfile(sources: Sources, profile: string | undefined): Sources {
 
 async function leave(platform: Platform, isLocal: boolean, signal: AbortSignal): Promise<Outcome> {
   const { profile, endpoint } = platform;
-  const told = { profile: profile.name, endpoint };
+  const common = { profile: profile.name, endpoint };
   const discovered = (await platform.readCachedLogin()) ?? (await platform.discover(signal));
   // First: the tokens are gone from this machine even if the revocation fails.
   const tokens = await platform.forget(discovered, signal);
-  const done = { ...told, deleted: tokens !== undefined, problem: '' };
+  const done = { ...common, deleted: tokens !== undefined, problem: '' };
   if (isLocal) return { ...done, revocation: 'skipped' };
   if (tokens === undefined) return { ...done, revocation: 'nothing_to_revoke' };
   try {
@@ -100,14 +100,17 @@ async function leave(platform: Platform, isLocal: boolean, signal: AbortSignal):
   }
 }
 
-function tell({ profile, endpoint, deleted, revocation, problem }: Outcome, stdio: Stdio): void {
+function printText(
+  { profile, endpoint, deleted, revocation, problem }: Outcome,
+  stdio: Stdio,
+): void {
   const where = `${endpoint} (profile ${profile})`;
   if (!deleted && revocation === 'failed') {
     stdio.error(`sallyport: profile ${profile} was left as it is: ${problem}`);
     return;
   }
   if (!deleted) {
-    stdio.out(`Nobody was signed in to ${where}.`);
+    stdio.out(`There were no tokens for ${where}.`);
     return;
   }
   switch (revocation) {

@@ -68,7 +68,7 @@ export function addSessionsCommand(program: Command, stdio: Stdio): void {
     if (options.issuer !== undefined && options.subject === undefined)
       revoke.error('error: --issuer goes with --subject');
     if (options.all === true && options.yes !== true && !stdio.isInteractive)
-      revoke.error('error: --all needs --yes where nobody can be asked');
+      revoke.error('error: --all needs --yes without a terminal');
     const { parseIds, revokeSessions } = await import('./sessions-revoke.ts');
     const ids = parseIds(words);
     if (!ids.ok) return revoke.error(`error: ${ids.error}`);

@@ -83,7 +83,7 @@ export async function status(
     stdio.out(
       JSON.stringify({ ok: looked.status.usable, profiles: all.map(({ status }) => status) }),
     );
-  else for (const [index, each] of all.entries()) tell(each, index === 0, stdio);
+  else for (const [index, each] of all.entries()) printText(each, index === 0, stdio);
   if (looked.status.usable) return EXIT.ok;
   return looked.isUnreachable ? EXIT.unreachable : EXIT.loginNeeded;
 }
@@ -156,7 +156,7 @@ async function readTokens(
   return { state: isExpired ? 'expired' : 'valid', tokens, store: store.kind };
 }
 
-function tell({ status, hint, loginCommand }: Look, isFirst: boolean, stdio: Stdio): void {
+function printText({ status, hint, loginCommand }: Look, isFirst: boolean, stdio: Stdio): void {
   const { profile, selected, because, endpoint, flow, token, store, settings, problem } = status;
   if (!isFirst) stdio.out('');
   stdio.out(selected ? `profile   ${profile}  (selected: ${because})` : `profile   ${profile}`);

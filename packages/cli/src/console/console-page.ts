@@ -93,7 +93,7 @@ export function buildConsolePage(view: ConsoleView, idpOrigin: string): ConsoleP
 <nav aria-label="Account"><a href="${PATHS.account}">Account</a><form method="post" action="${PATHS.logout}"><button type="submit">Sign out</button></form></nav></header>
 <div id="banner" role="alert"><p id="ended" hidden><span>Your session has ended. What you typed is still here.</span>
 <button class="again" type="button">Sign in again</button></p>
-<p id="other" hidden><span>You are signed in as somebody else now. What you typed belongs to the account of before.</span>
+<p id="other" hidden><span>You are signed in with another account now. What you typed belongs to the previous account.</span>
 <button class="again" type="button">Sign in with that account</button></p></div>
 <main>
 <section><h1>Hello, ${name || subject}</h1>

@@ -8,7 +8,7 @@
  * What any application does to have people sign in again in a pop-up; `docs/single-page-apps.md` shows
  * these very lines. The page brings `onSignedIn` and `onOtherAccount`.
  */
-export const SIGN_IN_AGAIN_SNIPPET = `let account, popup; // who works in this page, as a text that names nobody; the window it waits for
+export const SIGN_IN_AGAIN_SNIPPET = `let account, popup; // who works in this page, as an opaque text; the window it waits for
 const readSession = async () => {
   const session = await (await fetch('/auth/session')).json();
   account ??= session.account; return session;

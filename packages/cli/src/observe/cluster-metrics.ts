@@ -23,7 +23,7 @@ export interface MetricsSaid {
 
 /** A worker's end. */
 export interface MetricsToPrimary {
-  /** Says everything once more; to be called when nothing is counted any more. Resolves when it is said. */
+  /** Sends all metrics a last time; call it after the last count. Resolves when they are sent. */
   sayLast(): Promise<void>;
 }
 
@@ -46,7 +46,7 @@ export function listClusterWorkers(): WorkersToAsk {
     },
     onEnd(listener) {
       cluster.on('fork', ({ id, process: child }) => {
-        // After its exit, and after the last of what it said.
+        // After its exit and its last message.
         child.once('close', () => listener(id));
       });
     },

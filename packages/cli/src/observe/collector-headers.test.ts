@@ -81,7 +81,7 @@ describe('openCollectorHeaders', () => {
   it.each([
     ['a file that is not there', () => '/nonexistent/headers'],
     ['a file without a header', () => fileOf(CANARY)],
-  ])('tells of %s before anything starts, and nothing of its text', (_, path) => {
+  ])('reports %s before anything starts, and nothing of its text', (_, path) => {
     const open = () => openCollectorHeaders(path(), () => {});
     expect(open).toThrow(SallyportError);
     expect(open).toThrow(/SP_CONFIG_INVALID.*observe\.traces\.headersFile/);

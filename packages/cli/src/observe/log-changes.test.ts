@@ -13,7 +13,7 @@ function begin() {
 const failure = (code: string) => Object.assign(new Error('words'), { code });
 
 describe('What fails again and again', () => {
-  it('is told once for each reason, and once when it is well again', () => {
+  it('is reported once for each reason, and once when it is well again', () => {
     const { said, tell } = begin();
     for (const code of ['EACCES', 'EACCES', 'ENOSPC', 'ENOSPC']) tell(failure(code));
     tell();

@@ -16,11 +16,11 @@ export function logChanges(
   failed: (failure: string, cause: unknown) => void,
   restored: () => void,
 ): (cause?: unknown) => void {
-  let told: string | undefined;
+  let logged: string | undefined;
   return (cause) => {
     const failure = cause === undefined ? undefined : describeFailure(cause);
-    if (failure === told) return;
-    told = failure;
+    if (failure === logged) return;
+    logged = failure;
     if (failure === undefined) restored();
     else failed(failure, cause);
   };

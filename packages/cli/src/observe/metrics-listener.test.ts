@@ -37,7 +37,7 @@ function ask(port: number, path: string, method = 'GET') {
 }
 
 describe('The port of the metrics', () => {
-  it('answers GET /metrics with the text, to be kept by nobody', async () => {
+  it('answers GET /metrics with the text, to be kept by no cache', async () => {
     const { port } = await listen();
     const { status, headers, body } = await ask(port, '/metrics');
     expect([status, body]).toEqual([200, EXPOSED.text]);
@@ -129,7 +129,7 @@ describe('The port of the metrics', () => {
     expect(asked).toBe(2);
   });
 
-  it('answers 500 without a reason when it cannot tell, says so in the log, and goes on', async () => {
+  it('answers 500 without a reason when it cannot decide, says so in the log, and goes on', async () => {
     let fails = true;
     const { port, lines } = await listen(() =>
       fails ? Promise.reject(new Error('secret')) : Promise.resolve(EXPOSED),
@@ -140,7 +140,7 @@ describe('The port of the metrics', () => {
     expect((await ask(port, '/metrics')).status).toBe(200);
   });
 
-  it('that is taken is told by its key', async () => {
+  it('that is taken is reported by its key', async () => {
     const { port } = await listen();
     const second = listenForScrapes(
       { host: HOST, port },
@@ -155,7 +155,7 @@ describe('The port of the metrics', () => {
     await expect(second).rejects.toThrow(/observe\.metrics\.port/);
   });
 
-  it('on an address that this machine does not have is told by its key, with what to do', async () => {
+  it('on an address that this machine does not have is reported by its key, with what to do', async () => {
     const host = '203.0.113.7';
     const listener = listenForScrapes(
       { host, port: 0 },

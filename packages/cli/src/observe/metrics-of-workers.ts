@@ -72,7 +72,7 @@ export function createWorkersCollector(
     cancel();
     const silent = open;
     open = new Set();
-    // In one turn with what `foldEnded` takes: a worker that ends meanwhile is in one of the two.
+    // Read in the same turn as `foldEnded` reads its part: a worker that ends meanwhile is in exactly one of both.
     const live = [...lastById].map(([id, metrics]) =>
       silent.has(id) ? countersOf(metrics) : metrics,
     );
@@ -90,7 +90,7 @@ export function createWorkersCollector(
     if (open.size === 0) settled?.();
   }
 
-  /** However many have ended, they are one entry. */
+  /** Merges the metrics of all ended workers into one entry. */
   async function foldEnded(): Promise<readonly Metric[]> {
     const parts = ended.splice(0);
     const [first = []] = parts;
@@ -103,7 +103,7 @@ export function createWorkersCollector(
   }
 }
 
-/** What only ever grows. How things stood in a process says nothing once it cannot be asked. */
+/** Counters alone: the last gauges of a process mean nothing once it no longer answers. */
 function countersOf(metrics: readonly Metric[]): readonly Metric[] {
   return metrics.filter(({ type }) => type !== 'gauge');
 }

@@ -164,7 +164,7 @@ function readWorkers(
   return readGauge(
     {
       name: 'sallyport_workers',
-      help: 'Processes that answer requests: how many there should be, run, and told their metrics in time.',
+      help: 'Processes that answer requests: how many are wanted, run, and reported their metrics in time.',
       aggregator: 'sum',
     },
     Object.entries(byState).map(([state, value]) => ({ labels: { state }, value })),
@@ -178,7 +178,7 @@ function createWorkerEnds(): {
 } {
   const family = new CounterFamily({
     name: 'sallyport_worker_ends_total',
-    help: 'Workers that ended although nobody had asked them to.',
+    help: 'Workers that ended without a request to stop.',
     labels: [],
     series: [[]],
   });

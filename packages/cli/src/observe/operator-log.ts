@@ -12,7 +12,7 @@ import { systemSchedule } from '../process/ports.ts';
 /** A log for one command. */
 export interface OperatorLog {
   readonly log: Log;
-  /** Resolves once every line is where it belongs. */
+  /** Resolves once every line is written. */
   close(): Promise<void>;
 }
 

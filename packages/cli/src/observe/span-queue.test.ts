@@ -94,7 +94,7 @@ describe('SpanQueue', () => {
     expect(sizesOf(collector)).toEqual([4, 4, 4, 2]);
   });
 
-  it('drops a message that failed, tells why, and asks again only after a while', async () => {
+  it('drops a message that failed, says why, and asks again only after a while', async () => {
     const { collector, add, told, elapse } = setup();
     add(6);
     const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });

@@ -126,7 +126,7 @@ export class SpanQueue implements SpanProcessor {
     else this.#gather();
   }
 
-  /** Why the collector does not have it; never rejects. */
+  /** Sends a batch. Resolves with the failure, or `undefined` when the collector has it; never rejects. */
   async #offer(batch: ReadableSpan[]): Promise<string | undefined> {
     try {
       await this.#options.collector.send(batch);

@@ -26,8 +26,8 @@ export interface SavedProfile {
  * Writes endpoint and certificates of a profile into the person's file, as far as they
  * were given as options; replaces the file whole.
  *
- * Without a name the profile that has this endpoint already is meant; otherwise a new one, named
- * after the host unless it is the first. No profile is led to another platform unasked.
+ * Without a name, writes the profile that already has this endpoint; otherwise a new one, named
+ * after the host unless it is the first. Never changes the endpoint of a profile that was not named.
  */
 export function saveProfile(
   sources: Sources,

@@ -19,9 +19,9 @@ const COMMAND = fileURLToPath(locateInPackage('bin/sallyport.js'));
  * and hand over one connection at a time, leaves the one under way open and unanswered when its worker is
  * killed, and puts the primary into the path of every connection.
  *
- * @param sources - Where the configuration comes from, as it was when the primary read it: a worker that
- *   takes the place of one of them must not have another one.
- * @param place - Where they listen. Not port 0: one that is started when no other is left would get another.
+ * @param sources - Where the configuration comes from, as the primary read it: a replacement worker
+ *   must not get another configuration.
+ * @param place - Where the workers listen. Not port 0: a worker started after all others ended would get another port.
  */
 export function createClusterWorkers(sources: SourcesToSend, place: WorkerPlace): StartWorker {
   cluster.schedulingPolicy = cluster.SCHED_NONE;
@@ -50,7 +50,7 @@ export function createClusterWorkers(sources: SourcesToSend, place: WorkerPlace)
     worker.on('error', () => {
       if (child.pid === undefined) end({});
     });
-    // After its exit, and after the last of what it said.
+    // After its exit and its last message.
     child.once('close', (code: number | null, signal: string | null) =>
       end({ ...(code === null ? {} : { code }), ...(signal === null ? {} : { signal }) }),
     );

@@ -17,7 +17,7 @@ function jobs() {
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe('Of several jobs', () => {
-  it('one runs at a time, is told when a newer one waits, and only the newest follows it', async () => {
+  it('one runs at a time, learns when a newer one waits, and only the newest follows it', async () => {
     const { begun, job, names } = jobs();
     const queue = createLatestJob();
     queue.run(job('a'));

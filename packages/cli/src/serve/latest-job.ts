@@ -20,7 +20,7 @@ export interface LatestJob {
   close(): Promise<void>;
 }
 
-/** Creates the queue of one. */
+/** Creates a queue that holds one waiting job, the latest. */
 export function createLatestJob(): LatestJob {
   let waiting: { readonly job: Job; readonly onDropped: (() => void) | undefined } | undefined;
   let running: Promise<void> | undefined;

@@ -5,15 +5,15 @@
  */
 
 import { formatConfigProblem } from '@sallyport/config';
-import { createAudit, type Log, NO_REQUEST, NOBODY } from '@sallyport/server/observe';
+import { createAudit, type Log, NO_PRINCIPAL, NO_REQUEST } from '@sallyport/server/observe';
 import type { ReloadOutcome } from './reloads.ts';
 
 /** A reload comes from a file or a signal: there is no request and no principal. */
-const BY_NOBODY = { ...NOBODY, session: undefined, ...NO_REQUEST };
+const BY_NO_PRINCIPAL = { ...NO_PRINCIPAL, session: undefined, ...NO_REQUEST };
 
 /** Writes the audit event of the start. */
 export function logStart(log: Log, file: string | undefined): void {
-  createAudit(log)({ event: 'configuration_loaded', ...BY_NOBODY, reason: 'started', file });
+  createAudit(log)({ event: 'configuration_loaded', ...BY_NO_PRINCIPAL, reason: 'started', file });
 }
 
 /**
@@ -27,13 +27,13 @@ export function logReload(log: Log, file: string | undefined, outcome: ReloadOut
   const audit = createAudit(log);
   switch (event) {
     case 'configuration_loaded':
-      audit({ event, ...BY_NOBODY, reason, file, changed: outcome.changed });
+      audit({ event, ...BY_NO_PRINCIPAL, reason, file, changed: outcome.changed });
       for (const warning of outcome.warnings)
         log('warn', 'configuration', { problem: formatConfigProblem(warning) });
       break;
     case 'configuration_refused': {
       const { changed = null, problem } = outcome;
-      audit({ event, ...BY_NOBODY, reason, file, changed, problem });
+      audit({ event, ...BY_NO_PRINCIPAL, reason, file, changed, problem });
       // The audit stream may be a file: the log is where an operator looks first.
       log('error', 'configuration_kept', {
         problem,

@@ -66,7 +66,7 @@ describe('A signal', () => {
   it.each([
     ['another file than the one that was read first', 'as it was', ['file_changed']],
     ['the one that was read first', describeFile(fileURLToPath(import.meta.url)), []],
-  ])('%s is told as such once it is watched', (_, known, told) => {
+  ])('%s is reported as such once it is watched', (_, known, told) => {
     const { done, timers, connect } = begin();
     connect(fileURLToPath(import.meta.url), known);
     for (let second = 0; second < 3; second += 1) timers.shift()?.();

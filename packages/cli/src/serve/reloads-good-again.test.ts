@@ -7,7 +7,7 @@ describe('A file that holds the configuration in effect again', () => {
   it.each([
     ['could not be read', BAD],
     ['needs a restart', 'listen: {port: 9}'],
-  ])('is told once after one that %s, and nothing is done', (_, text) => {
+  ])('is reported once after one that %s, and nothing is done', (_, text) => {
     const { state, reloads, outcomes, applied } = begin();
     state.text = text;
     reloads.reload('file_changed');
@@ -53,7 +53,7 @@ describe('A file that holds the configuration in effect again', () => {
     expect(outcomes.slice(1).map(({ event }) => event)).toEqual(['configuration_loaded']);
   });
 
-  it('is told with workers, too, after a roll that failed and was taken back', async () => {
+  it('is reported with workers, too, after a roll that failed and was taken back', async () => {
     const { state, reloads, outcomes, applied, end, endRestore } = begin({ isRolling: true });
     state.text = SECOND;
     reloads.reload('file_changed');

@@ -82,7 +82,7 @@ describe('A reload', () => {
 });
 
 describe('A warning of a changed configuration', () => {
-  it('is told once that is in effect, and not of one that was refused', async () => {
+  it('is reported once that is in effect, and not of one that was refused', async () => {
     const { state, reloads, outcomes, end } = begin();
     state.text = WARNED;
     reloads.reload('signal');
@@ -322,7 +322,7 @@ describe('A restart', () => {
 });
 
 describe('A configuration that cannot be used', () => {
-  it('is told with file, line and key, and nothing is done', () => {
+  it('is reported with file, line and key, and nothing is done', () => {
     const { state, reloads, outcomes, applied } = begin();
     state.text = BAD;
     reloads.reload('file_changed');
@@ -356,7 +356,7 @@ describe('A configuration that cannot be used', () => {
       'server: {workers: auto}\nsession: {store: redis, redis: {addresses: [r:1]}}',
       'server.workers, session.store, session.redis.addresses',
     ],
-  ])('because %j needs a restart is told with those keys', (text, keys) => {
+  ])('because %j needs a restart is reported with those keys', (text, keys) => {
     const { state, reloads, outcomes, applied } = begin();
     state.text = text;
     reloads.reload('signal');
@@ -389,13 +389,16 @@ describe('A configuration that cannot be used', () => {
   it.each([
     [new SallyportError('SP_CONFIG_INVALID', { component: 'x' }), 'SP_CONFIG_INVALID (x)'],
     [new Error('canary'), 'it could not be used'],
-  ])('and makes something throw is told without more than may be said', async (cause, problem) => {
-    const { reloads, outcomes, applied } = begin();
-    reloads.reload('signal');
-    applied[0]?.end.reject(cause);
-    await new Promise(setImmediate);
-    expect(outcomes).toMatchObject([{ event: 'configuration_refused', problem }]);
-  });
+  ])(
+    'and makes something throw is reported without more than may be said',
+    async (cause, problem) => {
+      const { reloads, outcomes, applied } = begin();
+      reloads.reload('signal');
+      applied[0]?.end.reject(cause);
+      await new Promise(setImmediate);
+      expect(outcomes).toMatchObject([{ event: 'configuration_refused', problem }]);
+    },
+  );
 });
 
 describe('The end of the process', () => {

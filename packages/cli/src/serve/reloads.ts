@@ -17,7 +17,7 @@ import { createLatestJob } from './latest-job.ts';
 /** Why the configuration is read again. */
 export type ReloadReason = 'signal' | 'file_changed';
 
-/** Why a configuration did not take effect. No arm holds a value but in the words of a problem. */
+/** Why a configuration did not take effect. Holds keys and problem texts, and no other value of a setting. */
 export type ReloadRefusal =
   | { readonly kind: 'problems'; readonly problems: readonly ConfigProblem[] }
   /** `isPartial` when a part of what serves has it nevertheless. */

@@ -98,7 +98,7 @@ describe('ending sessions by id', () => {
 });
 
 describe('ending the sessions of a principal', () => {
-  it("ends all of them at once, and nobody else's", async () => {
+  it('ends all of them at once, and no other user’s', async () => {
     const { memory, told, ports } = setUp(3);
     const grace = { issuer: ISSUER, subject: 'grace-subject', kind: 'user' as const };
     memory.standing.set(2, createSession(2, { principal: grace }));
@@ -118,7 +118,7 @@ describe('ending the sessions of a principal', () => {
     expect(memory.calls).toEqual(['endAll ada-subject']);
   });
 
-  it('tells which sessions are unclear when the store fails', async () => {
+  it('reports which sessions are unclear when the store fails', async () => {
     const { memory, told, ports } = setUp(2);
     memory.failing.add(1);
     const report = await endOfPrincipal(ports, ADA);
@@ -147,7 +147,7 @@ describe("ending everybody's sessions", () => {
     expect(report.failure).toBeUndefined();
   });
 
-  it('tells a session once that comes in two parts', async () => {
+  it('reports a session once that comes in two parts', async () => {
     const { memory, told, ports } = setUp(2);
     const one = createSession(1);
     const first = { sessions: [one], sealed: [], next: 'more' };
@@ -158,7 +158,7 @@ describe("ending everybody's sessions", () => {
     expect(memory.calls).toHaveLength(2);
   });
 
-  it('stops when the store fails; of those under way each is told as ended or unclear', async () => {
+  it('stops when the store fails; of those under way each is reported as ended or unclear', async () => {
     const { memory, told, ports } = setUp(8);
     memory.failing.add(5);
     const report = await endEverybody(ports);

@@ -29,7 +29,7 @@ export interface EndReport {
   readonly unknown: readonly number[];
   /** It is not known whether these ended. */
   readonly unclear: readonly number[];
-  /** Nothing was done about these. */
+  /** Ids that were not touched. */
   readonly untouched: readonly number[];
   /** Why there are unclear or untouched ones; `undefined` when all went through. */
   readonly failure: unknown;

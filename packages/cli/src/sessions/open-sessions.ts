@@ -42,7 +42,7 @@ export async function openSessions(
   if (config.session.store === 'local' && !existsSync(path))
     throw new SallyportError('SP_STORE_UNAVAILABLE', {
       component: 'store:local',
-      detail: `there is no session store ${path}; nobody has signed in yet, or the server has another state directory`,
+      detail: `there is no session store ${path}; there was no sign-in yet, or the server has another state directory`,
     });
   const store = await openSessionStore(config, ports);
   return {
@@ -84,7 +84,7 @@ function openRing(file: string, now: () => number): KeyRing {
   if (!existsSync(file))
     throw new SallyportError('SP_KEY_RING_UNUSABLE', {
       component: 'key-ring',
-      detail: `there is no key ring ${file}; nobody has signed in yet, or the server uses another one`,
+      detail: `there is no key ring ${file}; there was no sign-in yet, or the server uses another one`,
     });
   let problem: unknown;
   const ring = new KeyRing(createKeyRingFile(file, now), {

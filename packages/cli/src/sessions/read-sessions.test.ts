@@ -76,7 +76,7 @@ describe('reading sessions for a list', () => {
     await expect(assertRingOpens(memory.sessions, RING)).rejects.toThrow('opens none');
   });
 
-  it('takes any key ring where nobody is signed in, and for a subject without a session', async () => {
+  it('takes any key ring where no user is signed in, and for a subject without a session', async () => {
     expect(await read(new SessionsInMemory(0))).toEqual({ rows: [], total: 0, sealed: 0 });
     const other = { issuer: ISSUER, subject: 'other' };
     expect((await read(new SessionsInMemory(1), { principal: other })).rows).toEqual([]);

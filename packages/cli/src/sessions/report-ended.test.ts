@@ -143,7 +143,7 @@ describe('telling what became of sessions', () => {
     [{ ended: [ONE] }, {}, '1 session ended; running servers refuse it within a second.'],
     [{ ended: [ONE, ONE] }, {}, '2 sessions ended; running servers refuse them within a second.'],
     [{}, {}, 'No session was ended.'],
-    [{}, { all: true }, 'Nobody was signed in.'],
+    [{}, { all: true }, 'There were no sessions.'],
     // It may have ended: the failure says so.
     [{ failure: DOWN, unclear: [1] }, {}, ''],
   ])('is summed up: %#', (changes, asked, sentence) => {

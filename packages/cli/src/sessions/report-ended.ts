@@ -57,7 +57,7 @@ export function reportEnded(
 ): ExitCode {
   const failure = findFailure(report, wasInterrupted());
   if (isJson) stdio.out(writeHarmlessJson(toJson(report, failure)));
-  else tell(report, failure, stdio);
+  else printText(report, failure, stdio);
   return failure?.exitCode ?? EXIT.ok;
 }
 
@@ -74,13 +74,13 @@ export function describeEnding(
   if (ended.length > 1)
     return `${ended.length.toLocaleString('en-US')} sessions ended; running servers refuse them within a second.`;
   if (failure !== undefined) return '';
-  if (asked.all === true) return 'Nobody was signed in.';
+  if (asked.all === true) return 'There were no sessions.';
   return asked.subject === undefined
     ? 'No session was ended.'
     : `No session was ended. ${NO_SESSION}`;
 }
 
-/** A failure with what is below it, as far as that may be shown. */
+/** A failure with its causes, as far as they may be shown. */
 export function toStoreFailure(thrown: unknown, wasInterrupted: boolean): Failure {
   const failure = toThrownFailure(thrown, wasInterrupted);
   const cause = thrown instanceof Error && failure.hint === '' ? thrown.cause : undefined;
@@ -101,7 +101,7 @@ function findFailure(report: EndReport, wasInterrupted: boolean): Failure | unde
   };
 }
 
-function tell(report: EndReport, failure: Failure | undefined, stdio: Stdio): void {
+function printText(report: EndReport, failure: Failure | undefined, stdio: Stdio): void {
   for (const { id, reason } of report.over)
     stdio.error(`${formatSessionId(id)} has ended already: ${OVER[reason]}.`);
   if (failure !== undefined) {

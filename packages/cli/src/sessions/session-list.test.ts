@@ -59,7 +59,7 @@ describe('a list of sessions', () => {
   });
 
   it.each([
-    [NOTHING, undefined, ['Nobody is signed in.']],
+    [NOTHING, undefined, ['There are no sessions.']],
     [ONE, undefined, ['1 session of 1 person.']],
     [{ ...ONE, rows: [createRow(), OTHER], total: 2 }, undefined, ['2 sessions of 2 people.']],
     [{ ...ONE, total: 12_345 }, undefined, ['The 1 session used last, of 12,345; see --limit.']],

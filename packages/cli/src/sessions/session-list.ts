@@ -60,7 +60,7 @@ export function describeListed(
   subject: string | undefined,
 ): readonly string[] {
   const lines: string[] = [];
-  if (rows.length === 0) lines.push(subject === undefined ? 'Nobody is signed in.' : NO_SESSION);
+  if (rows.length === 0) lines.push(subject === undefined ? 'There are no sessions.' : NO_SESSION);
   else if (total === rows.length) {
     const people = new Set(rows.map(({ issuer, subject }) => JSON.stringify([issuer, subject])))
       .size;

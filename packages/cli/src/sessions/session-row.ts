@@ -10,7 +10,7 @@ import { formatSessionId, type Session, sessionEnd } from '@sallyport/server';
 export interface SessionRow {
   /** As in the cookie before the dot, and as `revoke` takes it. */
   readonly id: string;
-  /** The same as the number that stands in the log. */
+  /** The same number as in the log. */
   readonly session: number;
   readonly issuer: string;
   readonly subject: string;

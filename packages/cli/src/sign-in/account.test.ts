@@ -22,7 +22,11 @@ const fail = (error: Error) => async (): Promise<never> => {
 };
 const refused = Object.assign(new Error('login_required'), {
   name: 'TokenRefusedError',
-  refusal: { error: 'login_required', description: 'Nobody is signed in.', hint: 'Sign in again.' },
+  refusal: {
+    error: 'login_required',
+    description: 'There is no sign-in.',
+    hint: 'Sign in again.',
+  },
 });
 
 describe('Asking the platform who is signed in', () => {

@@ -107,7 +107,7 @@ function toFailure(
     return {
       error: reason === '' ? 'not_allowed' : reason,
       description: `${endpoint} knows the account, and does not let it in${why}.`,
-      hint: 'Ask whoever runs the platform for access.',
+      hint: 'Ask the operator of the platform for access.',
       exitCode: EXIT.failure,
     };
   }

@@ -48,9 +48,7 @@ export async function obtainToken(
   if (got.error.error !== 'login_required' || !platform.isPersonal)
     return refuse(toFailure(got.error));
   if (!mayAsk)
-    return refuse(
-      loginRequiredFailure('nobody is signed in', platform.endpoint, platform.loginCommand),
-    );
+    return refuse(loginRequiredFailure('not signed in', platform.endpoint, platform.loginCommand));
   const discovered = await platform.discover(signal);
   const signedIn = await signIn(platform, discovered, { flow: 'auto' }, stdio, interruption);
   if (!signedIn.ok) return signedIn;

@@ -87,7 +87,7 @@ function toFailure(problems: readonly ConfigProblem[], isProfileKnown: boolean):
   };
 }
 
-/** Options are called by their own names, not by those of the settings they are. */
+/** Errors name the option as it was given, not the setting that it sets. */
 const OPTIONS: ReadonlyMap<string, string> = new Map([
   ['admin.endpoint', '--endpoint'],
   ['admin.caCertFilePath', '--ca-file'],

@@ -20,7 +20,7 @@ export interface SessionEnvironment {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Variables that are set only where the person sits at another machine, and what they mean. */
+/** Variables that are set only in a remote session, and their meaning. */
 const REMOTE_VARIABLES = [
   ['SSH_CONNECTION', 'this is an SSH session'],
   ['SSH_CLIENT', 'this is an SSH session'],

@@ -8,7 +8,7 @@ import type { ClientSettings, LoadedClientSettings } from '@sallyport/client';
 import { formatDuration } from '@sallyport/protocol';
 import type { ShownSetting } from './platform.ts';
 
-const FROM_PLATFORM = 'as the platform tells';
+const FROM_PLATFORM = 'from the platform';
 
 /** Every setting, as text. `apiKey` and client secret are only said to be there. */
 const SHOWN: readonly (readonly [key: string, show: (settings: ClientSettings) => string])[] = [

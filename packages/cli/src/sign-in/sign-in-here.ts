@@ -90,7 +90,11 @@ function toRefusedLogin(
 ): Failure {
   switch (reason) {
     case 'ci':
-      return loginRequiredFailure('CI is set, so nobody can sign in', endpoint, loginCommand);
+      return loginRequiredFailure(
+        'CI is set, so an interactive sign-in is not possible',
+        endpoint,
+        loginCommand,
+      );
     case 'no_terminal':
       return loginRequiredFailure('there is no terminal to sign in on', endpoint, loginCommand);
     case 'no_device_endpoint':

@@ -13,7 +13,7 @@ describe('Why somebody could not be reached', () => {
     ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'not trusted'],
     ['ERR_TLS_CERT_ALTNAME_INVALID', 'another name'],
     ['ETIMEDOUT', 'in time'],
-  ])('%s underneath a failure is told in words: %s', (code, words) => {
+  ])('%s underneath a failure is reported in words: %s', (code, words) => {
     expect(findNetworkCause(under(under(coded(code))))?.why).toContain(words);
   });
 

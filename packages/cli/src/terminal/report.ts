@@ -30,8 +30,8 @@ const UNREACHABLE_CODES = new Set(['SP_IDP_UNREACHABLE', 'SP_PLATFORM_UNREACHABL
 export function reportFailure(failure: Failure, isJson: boolean, stdio: Stdio): ExitCode {
   const { error, description, hint, exitCode } = failure;
   if (isJson) {
-    const told = { ok: false, error, description, ...(hint === '' ? {} : { hint }) };
-    stdio.out(stdio.cleanse(JSON.stringify(told)));
+    const answer = { ok: false, error, description, ...(hint === '' ? {} : { hint }) };
+    stdio.out(stdio.cleanse(JSON.stringify(answer)));
   } else {
     stdio.error(`sallyport: ${description}`);
     if (hint !== '') stdio.error(`  ${hint}`);

@@ -10,7 +10,7 @@ function stateFolder(): string {
   return folder;
 }
 
-it('a state folder is for one plane at a time, and the second is told', () => {
+it('a state folder is for one plane at a time, and the second is reported', () => {
   const folder = stateFolder();
   const giveBack = lockState(folder);
   onTestFinished(giveBack);

@@ -167,7 +167,7 @@ describe('Bearer header rule 1: fetch', () => {
     const { endpoint, seen, source, header } = await setUp((_request, response) => response.end());
     const refusal = {
       error: 'login_required',
-      description: 'Nobody is signed in.',
+      description: 'There is no sign-in.',
       hint: 'Sign in.',
     };
     const signedOut = { ...source, get: async () => refuse(refusal) };

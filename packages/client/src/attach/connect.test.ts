@@ -179,14 +179,14 @@ describe.each(PROTOCOLS)('Bearer header rule 1: %s call', (protocol) => {
   it('without a token nothing is sent, and the error says what to do', async () => {
     const refusal = {
       error: 'login_required',
-      description: 'Nobody is signed in.',
+      description: 'There is no sign-in.',
       hint: 'Sign in.',
     };
     const source = { get: async () => refuse(refusal), replace: async () => refuse(refusal) };
     const { client, seen } = await setUp(protocol, () => undefined, source);
     await expect(client.check({})).rejects.toMatchObject({
       code: Code.Unauthenticated,
-      rawMessage: 'Nobody is signed in. Sign in.',
+      rawMessage: 'There is no sign-in. Sign in.',
       cause: { refusal },
     });
     expect(seen).toEqual([]);

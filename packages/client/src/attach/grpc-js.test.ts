@@ -280,14 +280,14 @@ describe('Bearer header rule 1: grpc-js call', () => {
   it('without a token nothing is sent, and the status says what to do', async () => {
     const refusal = {
       error: 'login_required',
-      description: 'Nobody is signed in.',
+      description: 'There is no sign-in.',
       hint: 'Sign in.',
     };
     const source = { get: async () => refuse(refusal), replace: async () => refuse(refusal) };
     const { calls, seen } = await setUp(() => undefined, { source });
     await expect(calls.unary('one')).rejects.toMatchObject({
       code: status.UNAUTHENTICATED,
-      details: 'Nobody is signed in. Sign in.',
+      details: 'There is no sign-in. Sign in.',
     });
     expect(seen).toEqual([]);
   });

@@ -249,7 +249,7 @@ describe('an external command', () => {
     expect(outcome.ok ? '' : outcome.error.description).toContain('did not end in time');
   });
 
-  it('that does not exist is told', async () => {
+  it('that does not exist is reported', async () => {
     const command = [join(folder, 'none')];
     const outcome = await createExternalCommandGrant({ command, now: ports.now }).obtain();
     expect(outcome.ok ? '' : outcome.error.description).toContain('does not exist');

@@ -84,7 +84,7 @@ async function start(
   if (deviceAuthorizationEndpoint === '' || clientId === '')
     return refuse({
       error: 'unsupported_grant',
-      description: `The platform tells no ${clientId === '' ? 'client ID' : 'device authorization endpoint'}, so nobody can sign in with a code.`,
+      description: `The platform publishes no ${clientId === '' ? 'client ID' : 'device authorization endpoint'}, so a sign-in with a code is not possible.`,
       hint: 'Sign in by browser, or allow the device code grant at the authorization server.',
     });
   const body = new URLSearchParams({

@@ -219,7 +219,7 @@ describe('signing in by browser', () => {
     expect((await create({ openBrowser }, { metadata }).obtain()).ok).toBe(true);
   });
 
-  it('goes on waiting when somebody else’s answer comes first', async () => {
+  it('goes on waiting when the answer to another sign-in comes first', async () => {
     server.script('/token', TOKENS);
     const outcome = await create({
       openBrowser: async (url) => {

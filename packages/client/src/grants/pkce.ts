@@ -187,7 +187,7 @@ function unusableRedirect(): TokenRefusal {
 function notOffered(what: string): TokenRefusal {
   return {
     error: 'unsupported_grant',
-    description: `The platform tells no ${what}, so nobody can sign in by browser.`,
+    description: `The platform publishes no ${what}, so a sign-in by browser is not possible.`,
     hint: 'Use client credentials, or complete auth.appAuth of the admin service.',
   };
 }

@@ -27,7 +27,7 @@ describe('the answer of the authorization endpoint', () => {
     'state=st4te&state=other&code=c0de',
     'error=access_denied',
     'state=other&error=access_denied',
-  ])('%s is somebody else’s, and changes nothing', (query) => {
+  ])('%s is another user’s, and changes nothing', (query) => {
     expect(parse(query)).toEqual({ kind: 'foreign' });
   });
 

@@ -55,7 +55,7 @@ export function parseAuthorizationAnswer(
           iss === null
             ? 'The answer does not name the identity provider, which says of itself that its answers do.'
             : 'The answer is of another identity provider than the one asked.',
-        hint: 'Compare the issuer that the platform tells with that of the identity provider, the slash at its end included.',
+        hint: 'Compare the issuer that the platform publishes with that of the identity provider, the slash at its end included.',
       }),
     );
   const error = query.get('error');

@@ -92,8 +92,8 @@ describe('platform metadata', () => {
     expect((await create().read()).clientId).toBe('native');
   });
 
-  it('that nobody serves is told with what to look at', async () => {
-    await expect(create().read()).rejects.toThrow(/tells nothing about signing in.*useAuth/);
+  it('that is not served is reported with what to look at', async () => {
+    await expect(create().read()).rejects.toThrow(/publishes no sign-in metadata.*useAuth/);
   });
 });
 
@@ -148,7 +148,7 @@ describe('the issuer that a platform names', () => {
     await expect(create().read()).rejects.toThrow(/cannot be confirmed.*admin\.tokenUrl/);
   });
 
-  it('that does not answer is told as the outage it is', async () => {
+  it('that does not answer is reported as the outage it is', async () => {
     serve(V2);
     await idp.close();
     await expect(create().read()).rejects.toMatchObject({ code: 'SP_IDP_UNREACHABLE' });
@@ -170,7 +170,7 @@ describe('a wrong answer', () => {
     ['a page', { status: 200, body: '<html>Sign in</html>' }],
     ['401', { status: 401 }],
     ['403', { status: 403 }],
-  ])('of %s tells that discovery is behind sign-in', async (_, answer) => {
+  ])('of %s says that discovery is behind sign-in', async (_, answer) => {
     server.script(`${V2}/GetOAuth2Metadata`, answer);
     server.script(`${V2}/GetPublicClientConfig`, answer);
     const failure = create().read();
@@ -210,7 +210,7 @@ describe('a wrong answer', () => {
       { body: { issuer: 'https://idp.example', tokenEndpoint: 'http://idp.example' } },
       'neither https',
     ],
-  ])('of %s is told', async (_, answer, problem) => {
+  ])('of %s is reported', async (_, answer, problem) => {
     serve(V2);
     server.script(`${V2}/GetOAuth2Metadata`, answer);
     await expect(create().read()).rejects.toThrow(problem);

@@ -99,7 +99,7 @@ export function createMetadataClient({
       throw protocolError(`the metadata of ${endpoint.origin} ${parsed.error}`);
     }
     throw protocolError(
-      `${endpoint.origin} tells nothing about signing in: is this the platform's address, and is server.security.useAuth true there?`,
+      `${endpoint.origin} publishes no sign-in metadata: is this the platform's address, and is server.security.useAuth true there?`,
     );
   }
 

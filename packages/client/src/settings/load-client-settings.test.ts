@@ -86,7 +86,7 @@ describe('the client-side file', () => {
     );
   });
 
-  it('with every problem is told all at once, with file, line, key, found and expected', () => {
+  it('with every problem is reported all at once, with file, line, key, found and expected', () => {
     const text = `admin:
   endpoint: https://platform.example.com/console
   authType: Basic
@@ -316,7 +316,7 @@ describe('the client secret', () => {
     expect(load({ text, env: app }).settings.authType).toBe('Pkce');
   });
 
-  it('in the environment is not used when a flag says Pkce, which is told', () => {
+  it('in the environment is not used when a flag says Pkce, which is reported', () => {
     const env = { ...app, CORE_CREDENTIALS_CLIENT_SECRET: CANARY };
     const { settings, warnings } = load({ env, flags: { 'admin.authType': 'Pkce' } });
     expect(settings).toMatchObject({ authType: 'Pkce', clientSecret: undefined });

@@ -248,7 +248,8 @@ function warnOfSkippedVerification(read: ClientConfig, warnings: ConfigProblem[]
       ...read.placeOf(key),
       key,
       found: 'true',
-      expected: 'false: any certificate is accepted, so whoever is on the way can take the tokens',
+      expected:
+        'false: any certificate is accepted, so an attacker on the network path can take the tokens',
     });
 }
 

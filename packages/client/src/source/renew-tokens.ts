@@ -96,6 +96,6 @@ function carryOver(tokens: TokenSet, refreshToken: string): TokenSet {
 
 const LOGIN_REQUIRED: TokenRefusal = {
   error: 'login_required',
-  description: 'Nobody is signed in, or the sign-in has ended.',
+  description: 'There is no sign-in, or it has ended.',
   hint: 'Sign in again.',
 };

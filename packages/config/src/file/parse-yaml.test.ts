@@ -47,7 +47,7 @@ describe('a configuration file that is no YAML we take', () => {
   });
 
   it.each(['a:\n  b: { x: 1\nc: 2\n', 'a:\n  b: [1, 2\nc: 2\n', 'a:\n  b: 1\n c: 2\n'])(
-    'tells of wrong indentation and of a bracket left open alike: %j',
+    'reports wrong indentation and of a bracket left open alike: %j',
     (text) => {
       expect(problemsOf(text)).toEqual([
         'c.yaml:3: found a value on the wrong level, or a { or [ above it that is not closed, expected indentation by blanks, one key a line, and every bracket closed',
@@ -68,7 +68,7 @@ describe('a configuration file that is no YAML we take', () => {
     expect(problemsOf(text)).toEqual([]);
   });
 
-  it('tells every broken line, one problem each, at most 20', () => {
+  it('reports every broken line, one problem each, at most 20', () => {
     expect(problemsOf('a: @\nb: 1\nc: `\n').map((line) => line.slice(0, 9))).toEqual([
       'c.yaml:1:',
       'c.yaml:3:',
@@ -93,7 +93,7 @@ describe('a hostile file', () => {
     ['question marks', '? '.repeat(9_000)],
     ['colons', ': '.repeat(9_000)],
     ['indentation', Array.from({ length: 40 }, (_, depth) => `${' '.repeat(depth)}a:`).join('\n')],
-  ])('nested by %s is told as such', (_, text) => {
+  ])('nested by %s is reported as such', (_, text) => {
     expect(problemsOf(text)).toEqual([
       'c.yaml:'.concat(
         text.includes('\n') ? '33' : '1',

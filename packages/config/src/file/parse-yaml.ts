@@ -29,7 +29,7 @@ export interface YamlFile {
   readonly document: Document;
   /** Absent when the file holds nothing but blanks and comments. */
   readonly top: YAMLMap | undefined;
-  /** Tells the line of an offset, from 1. */
+  /** The line of an offset, from 1. */
   readonly lineOf: (offset: number | undefined) => number;
 }
 

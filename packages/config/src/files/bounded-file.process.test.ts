@@ -61,7 +61,7 @@ describe('A file that somebody else may have put there', () => {
   });
 
   it.skipIf(process.platform !== 'linux')(
-    'whose size is told as nothing is bounded all the same',
+    'whose size is reported as nothing is bounded all the same',
     () => {
       const terms = { maxBytes: 4, owner: 'any_user' } as const;
       expect(reasonOf('/proc/self/status', terms)).toBe('too_large');

@@ -83,7 +83,7 @@ describe('a list of mappings', () => {
     ],
     [
       'algorithms: [RS256, HS256]',
-      'c:7: bearer.issuers[0].algorithms[1]: found "HS256", expected one of RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512, EdDSA, Ed25519: whoever can verify such a signature can also make it',
+      'c:7: bearer.issuers[0].algorithms[1]: found "HS256", expected one of RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512, EdDSA, Ed25519: every party that can verify such a signature can also make it',
     ],
     [
       'algorithms: [none]',

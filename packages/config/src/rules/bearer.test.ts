@@ -124,7 +124,7 @@ describe('audiences', () => {
 });
 
 describe('requiredScopes', () => {
-  it('are all by default, and none at all is told', () => {
+  it('are all by default, and none at all is reported', () => {
     expect(judge({ bearer: { requiredScopes: ['all'] } })).toEqual([]);
     expect(judge({ bearer: { requiredScopes: [] } })).toEqual([
       'warning c:2: bearer.requiredScopes: found an empty list, expected a scope: without one every token for the audience is admitted',
@@ -144,7 +144,7 @@ describe('introspection', () => {
     expect(judge({ bearer: { introspection: { requestsPerSecond: 10 } } })).toEqual([]);
   });
 
-  it.each(['endpoint', 'clientId', 'clientSecretFile'])('without %s is told', (name) => {
+  it.each(['endpoint', 'clientId', 'clientSecretFile'])('without %s is reported', (name) => {
     const introspection = { ...complete, [name]: '' };
     expect(judge({ bearer: { introspection } })).toEqual([
       expect.stringMatching(
@@ -154,7 +154,7 @@ describe('introspection', () => {
   });
 });
 
-describe('a further issuer where anybody has an account', () => {
+describe('a further issuer where everyone can have an account', () => {
   const github = {
     issuer: 'https://token.actions.githubusercontent.com',
     subjectPrefix: 'github:',

@@ -30,13 +30,13 @@ describe('clientAuthentication', () => {
     expect(judge({ clientAuthentication: 'private_key_jwt', privateKeyLocation: KEY })).toEqual([]);
   });
 
-  it('private_key_jwt without a key is told', () => {
+  it('private_key_jwt without a key is reported', () => {
     expect(judge({ clientAuthentication: 'private_key_jwt' })).toEqual([
       'c:3: auth.userAuth.openId.privateKeyLocation: found nothing, expected a path that begins with /, ./ or ../, which private_key_jwt needs',
     ]);
   });
 
-  it('private_key_jwt with a secret as well is told at the secret, by file, line and key', () => {
+  it('private_key_jwt with a secret as well is reported at the secret, by file, line and key', () => {
     expect(
       judge({
         clientAuthentication: 'private_key_jwt',
@@ -48,7 +48,7 @@ describe('clientAuthentication', () => {
     ]);
   });
 
-  it('private_key_jwt with a secret in the environment is told with the variable', () => {
+  it('private_key_jwt with a secret in the environment is reported with the variable', () => {
     expect(
       judge(
         { clientAuthentication: 'private_key_jwt', privateKeyLocation: KEY },
@@ -61,7 +61,7 @@ describe('clientAuthentication', () => {
     ]);
   });
 
-  it('client_secret with a key as well is told at the key', () => {
+  it('client_secret with a key as well is reported at the key', () => {
     expect(judge({ privateKeyLocation: KEY })).toEqual([
       'c:4: auth.userAuth.openId.privateKeyLocation: found a private key beside clientAuthentication client_secret, expected none, or clientAuthentication: private_key_jwt',
     ]);

@@ -80,7 +80,7 @@ export const PUBLIC_ISSUER_RULE: Rule = {
       findings.push(
         ...issuers.map(({ key, issuer }) => ({
           key,
-          found: `${describeFound(issuer)}, where anybody has an account`,
+          found: `${describeFound(issuer)}, where everyone can have an account`,
           expected:
             'a rule that says who may enter: access.tenants, access.groups or access.emailDomains (access.clientIds does not concern people)',
         })),
@@ -93,7 +93,7 @@ export const PUBLIC_ISSUER_RULE: Rule = {
         key,
         found: 'true',
         expected:
-          'false: at an issuer where anybody has an account, anybody chooses an unverified e-mail address',
+          'false: at an issuer where everyone can have an account, every user can choose an unverified e-mail address',
       })),
     ];
   },

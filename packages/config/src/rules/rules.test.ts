@@ -32,7 +32,9 @@ const secrets = (admin: Block): Block => ({
   secrets: { admin: { clientId: 'service', ...admin } },
 });
 const isPublic = (issuer: string): boolean =>
-  judge({}, { OIDC_BASE_URL: issuer }).some((line) => line.includes('anybody has an account'));
+  judge({}, { OIDC_BASE_URL: issuer }).some((line) =>
+    line.includes('everyone can have an account'),
+  );
 const LOOPBACK = { PUBLIC_URL: 'http://localhost:8080' };
 
 describe('cookieSetting.sameSitePolicy', () => {
@@ -109,7 +111,7 @@ describe('session', () => {
     ]);
   });
 
-  it('a wrong lifetime is told alone, without what would follow from it', () => {
+  it('a wrong lifetime is reported alone, without what would follow from it', () => {
     expect(judge({ session: { idleTimeout: '30d', absoluteLifetime: '1 week' } })).toHaveLength(1);
   });
 });
@@ -192,14 +194,14 @@ describe('a public issuer', () => {
         { OIDC_BASE_URL: '' },
       ),
     ).toEqual([
-      'c:4: auth.appAuth.externalAuthServer.baseUrl: found "https://accounts.google.com", where anybody has an account, expected a rule that says who may enter: access.tenants, access.groups or access.emailDomains (access.clientIds does not concern people)',
+      'c:4: auth.appAuth.externalAuthServer.baseUrl: found "https://accounts.google.com", where everyone can have an account, expected a rule that says who may enter: access.tenants, access.groups or access.emailDomains (access.clientIds does not concern people)',
     ]);
   });
 
   it('may not have its unverified e-mail addresses believed', () => {
     const access = { emailDomains: ['example.com'] };
     expect(judge({ access, emailTrusted: true }, google)).toEqual([
-      'c:4: emailTrusted: found true, expected false: at an issuer where anybody has an account, anybody chooses an unverified e-mail address',
+      'c:4: emailTrusted: found true, expected false: at an issuer where everyone can have an account, every user can choose an unverified e-mail address',
     ]);
     expect(judge({ access, emailTrusted: true })).toEqual([]);
   });

@@ -68,7 +68,7 @@ export const UNIX_PROXY_RULE: Rule = {
         ),
 };
 
-/** Whoever may connect is believed there: with this mode every user of the machine says what address a client has. */
+/** Every peer of the socket is trusted: with this mode every user of the machine chooses the address of a client. */
 export const SOCKET_MODE_RULE: Rule = {
   keys: ['trustedProxies', 'server.listen', 'server.socketMode'],
   check: ({ config: { server, trustedProxies } }) =>

@@ -29,9 +29,9 @@ const algorithms = {
     listKind(
       enumKind(SIGNATURE_ALGORITHMS, {
         none: 'a token without a signature proves nothing',
-        HS256: 'whoever can verify such a signature can also make it',
-        HS384: 'whoever can verify such a signature can also make it',
-        HS512: 'whoever can verify such a signature can also make it',
+        HS256: 'every party that can verify such a signature can also make it',
+        HS384: 'every party that can verify such a signature can also make it',
+        HS512: 'every party that can verify such a signature can also make it',
       }),
       'signature algorithms',
     ),

@@ -251,7 +251,7 @@ describe.each(SETTINGS.map((placed) => [placed.key, placed] as const))('%s', (ke
     });
 
   if (kind.name.startsWith('list of ') && kind.name !== 'list of mappings')
-    it('tells the position of a wrong entry', () => {
+    it('reports the position of a wrong entry', () => {
       const written = write(sufficient().set(key, [{ password: 'hunter2' }]));
       expect(problemsOf(written)).toMatchObject([
         { file: 'core.yaml', line: written.lineOf(key), key: `${key}[0]`, found: 'a mapping' },
@@ -303,7 +303,7 @@ describe.each(SETTINGS.map((placed) => [placed.key, placed] as const))('%s', (ke
       });
     });
 
-  it('is told when it is misspelled, with the right spelling', () => {
+  it('is reported when it is misspelled, with the right spelling', () => {
     const misspelled = `${key}x`;
     const written = write(sufficient().set(misspelled, 'hunter2'));
     expect(problemsOf(written)).toEqual([
@@ -317,7 +317,7 @@ describe.each(SETTINGS.map((placed) => [placed.key, placed] as const))('%s', (ke
     ]);
   });
 
-  it('is told when it is given twice', () => {
+  it('is reported when it is given twice', () => {
     const value = complete().get(key);
     const written = write(sufficient().set(key, value));
     const lines = written.text.split('\n');

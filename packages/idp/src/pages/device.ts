@@ -34,7 +34,7 @@ export function renderUserCodeConfirmPage(
     title: 'Is this your device?',
     content: html`<p><strong>${applicationName}</strong> asks to act for you. Go on only if your device shows this code:</p>
 <code class="shown">${userCode}</code>
-<p class="dim">If you did not start this yourself, or the code differs, somebody may be trying to use your account.</p>
+<p class="dim">If you did not start this yourself, or the code differs, another person may be trying to use your account.</p>
 <form method="post" action="${form.action}">
 <input type="hidden" name="xsrf" value="${form.xsrf}">
 <input type="hidden" name="user_code" value="${userCode}">

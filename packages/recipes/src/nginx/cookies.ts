@@ -50,7 +50,7 @@ map ${source(step)} ${source(step + 1)} {
 `,
     );
     return `
-# Most requests have no cookie of ours, or nothing else, or one run of ours; the rest is for whoever tries.
+# Most requests have no cookie of ours, or nothing else, or one run of ours; the rest covers hostile headers.
 map $http_cookie ${variableFor(kind)} {
     default $http_cookie;
     "~^${ours}[^;]*+$" "";

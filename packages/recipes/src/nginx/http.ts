@@ -11,7 +11,7 @@ export function renderHttp(): string {
   return HEADER + MAPS;
 }
 
-const MAPS = `# Included in http {}: what the locations are told about a request.
+const MAPS = `# Included in http {}: variables about a request for the locations.
 
 variables_hash_max_size 2048;
 # Room for the names that are removed, each written out.
@@ -100,8 +100,8 @@ map $sallyport_upgrade $sallyport_connection {
     websocket  upgrade;
 }
 
-# Not $request_id: to draw it takes a seventh of what a check costs nginx, and nobody need be unable to
-# foresee the name of a request.
+# Not $request_id: to draw it takes a seventh of what a check costs nginx, and the id of a request
+# may be predictable.
 map $http_x_request_id $sallyport_request_id {
     default                      $msec-$pid-$connection-$connection_requests;
     "~^[A-Za-z0-9._-]{8,64}$"    $http_x_request_id;

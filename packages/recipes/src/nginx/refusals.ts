@@ -60,7 +60,7 @@ const REFUSALS: readonly Refusal[] = [
   {
     status: 503,
     reason: 'undecided',
-    title: 'Nobody can tell at the moment whether you may enter',
+    title: 'Your access cannot be verified at the moment',
     code: 14,
     headers: ['Retry-After $sallyport_wait'],
   },

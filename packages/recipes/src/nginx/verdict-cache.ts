@@ -33,7 +33,7 @@ export function renderVerdictCache(folder: string, bearers: readonly string[]): 
     .join('');
   return `${HEADER}
 # A file holds the answer of the check and its key, which is a session cookie: the folder has to lie in
-# memory, and nobody but nginx may look into it.
+# memory, readable by nginx alone.
 proxy_cache_path ${folder} keys_zone=${ZONE}:2m max_size=32m inactive=10s use_temp_path=off;
 
 # The session cookie of a request that has exactly one, in the one spelling it is issued in.
@@ -70,7 +70,7 @@ proxy_cache_min_uses 1;
 proxy_cache_revalidate off;
 proxy_cache_use_stale off;
 proxy_cache_background_update off;
-# Whoever waits for another's answer looks again every half second only: asking is far quicker.
+# A request that waits for another's answer looks again only every half second: asking is far quicker.
 proxy_cache_lock off;
 # Few, because each holds a file descriptor of the worker.
 open_file_cache max=128 inactive=10s;

@@ -75,7 +75,7 @@ export function isBackground({ method, headers }: CallerHints): boolean {
 }
 
 /**
- * Whether a browser says that it loads a part of a page, whoever wrote that page, or something that a person
+ * Whether a browser says that it loads a part of a page, of any author, or something that a person
  * has not asked for yet: an image, a script, a fetch, a prefetch. Any page can cause as many as it likes.
  *
  * @see [Fetch Metadata](https://www.w3.org/TR/fetch-metadata/)

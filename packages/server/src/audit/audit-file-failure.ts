@@ -13,7 +13,7 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ['EPERM', 'permission denied; let this user write the file, and in its folder'],
   ['EISDIR', 'it is a folder; name a file in it'],
   ['ENOTDIR', 'a part of its path is a file and no folder'],
-  ['ENXIO', 'it is a pipe that nobody reads, or a socket; start what reads the pipe first'],
+  ['ENXIO', 'it is a pipe without a reader, or a socket; start what reads the pipe first'],
   ['EROFS', 'the disk is read-only'],
   ['ENOSPC', 'the disk is full'],
   ['ELOOP', 'its symbolic links go round'],

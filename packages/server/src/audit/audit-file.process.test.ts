@@ -96,21 +96,24 @@ describe('the file', () => {
       'a part of its path is a file and no folder',
     ],
     [
-      'pipe that nobody reads',
+      'pipe without a reader',
       (path) => {
         execFileSync('mkfifo', [join(path, 'audit.pipe')]);
         return join(path, 'audit.pipe');
       },
-      'it is a pipe that nobody reads, or a socket; start what reads the pipe first',
+      'it is a pipe without a reader, or a socket; start what reads the pipe first',
     ],
-  ])('that cannot be opened is told at once, with its path and the reason: %s', (_, make, why) => {
-    const path = make(createTemporaryFolder());
-    const open = () => setup({ path });
-    expect(open).toThrow(SallyportError);
-    expect(open).toThrow(
-      `SP_AUDIT_UNUSABLE (${path}): observe.audit.file cannot be opened for appending: ${why}`,
-    );
-  });
+  ])(
+    'that cannot be opened is reported at once, with its path and the reason: %s',
+    (_, make, why) => {
+      const path = make(createTemporaryFolder());
+      const open = () => setup({ path });
+      expect(open).toThrow(SallyportError);
+      expect(open).toThrow(
+        `SP_AUDIT_UNUSABLE (${path}): observe.audit.file cannot be opened for appending: ${why}`,
+      );
+    },
+  );
 
   it('is not made for whoever may not own it', () => {
     const path = join(createTemporaryFolder(), 'audit.jsonl');
@@ -211,7 +214,7 @@ describe('a rotation', () => {
 });
 
 describe('a folder that is gone', () => {
-  it('is told once and not as coming and going, and what waited is written when it is back', async () => {
+  it('is reported once and not as coming and going, and what waited is written when it is back', async () => {
     const folder = join(createTemporaryFolder(), 'logs');
     mkdirSync(folder);
     const path = join(folder, 'audit.jsonl');

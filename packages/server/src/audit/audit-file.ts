@@ -100,8 +100,8 @@ const CLOSE_MS = 2_000;
 /**
  * Opens the file for appending and makes it, for its owner alone, when it is not there.
  *
- * @throws {SallyportError} `SP_AUDIT_UNUSABLE`, with path and reason, when it cannot be opened: whoever
- *   asks for an audit stream should not find out later that there is none.
+ * @throws {SallyportError} `SP_AUDIT_UNUSABLE`, with path and reason, when it cannot be opened: a configured
+ *   audit stream that is missing stops the start.
  */
 export function openAuditFile(options: AuditFileOptions): AuditFile {
   return new AppendedFile(options);

@@ -8,7 +8,7 @@ import { escapeUnprintable } from '@sallyport/protocol';
 import { describeFailure, type Log, type LogFields } from '../log/log.ts';
 import { redactFields } from '../log/log-redaction.ts';
 import type { Schedule } from '../time/schedule.ts';
-import { createAudit, NO_REQUEST, NOBODY } from './audit.ts';
+import { createAudit, NO_PRINCIPAL, NO_REQUEST } from './audit.ts';
 import { type AuditFile, type AuditFileOptions, openAuditFile } from './audit-file.ts';
 
 /** Settings and ports of {@link openAuditLog}. */
@@ -46,7 +46,7 @@ export function openAuditLog(options: AuditLogOptions): AuditLog {
       log('info', 'audit_written_again', { elsewhere });
       createAudit(send)({
         event: 'audit_resumed',
-        ...NOBODY,
+        ...NO_PRINCIPAL,
         session: undefined,
         ...NO_REQUEST,
         reason: 'write_failed',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { LogFields } from '../log/log.ts';
-import { type AuditEvent, auditPrincipal, createAudit, NO_REQUEST, NOBODY } from './audit.ts';
+import { type AuditEvent, auditPrincipal, createAudit, NO_PRINCIPAL, NO_REQUEST } from './audit.ts';
 
 const FIXED = ['issuer', 'subject', 'session', 'address', 'browser', 'reason', 'request_id'];
 
@@ -17,7 +17,7 @@ describe('a line of the audit stream', () => {
   it('has every fixed field first and in the same order, null where nobody knows', () => {
     const fields = fieldsOf({
       event: 'key_ring_loaded',
-      ...NOBODY,
+      ...NO_PRINCIPAL,
       session: undefined,
       ...NO_REQUEST,
       reason: 'first_use',
@@ -65,7 +65,12 @@ describe('a line of the audit stream', () => {
     'lists what changed, each cut by itself, and says null where nobody knows: %#',
     (changed, told) => {
       const event = 'configuration_refused' as const;
-      const rest = { ...NOBODY, session: undefined, ...NO_REQUEST, reason: 'signal' } as const;
+      const rest = {
+        ...NO_PRINCIPAL,
+        session: undefined,
+        ...NO_REQUEST,
+        reason: 'signal',
+      } as const;
       expect(fieldsOf({ event, ...rest, problem: 'no', changed })['changed']).toEqual(told);
     },
   );
@@ -94,8 +99,8 @@ describe('a line of the audit stream', () => {
     // @ts-expect-error: nobody said whose session it is.
     audit({ event: 'session_begun', session: 7, ...NO_REQUEST, reason: 'signed_in' });
     // @ts-expect-error: nor in which request.
-    audit({ event: 'session_begun', ...NOBODY, session: 7, reason: 'signed_in' });
+    audit({ event: 'session_begun', ...NO_PRINCIPAL, session: 7, reason: 'signed_in' });
     // @ts-expect-error: there is no such reason.
-    audit({ event: 'session_begun', ...NOBODY, session: 7, ...NO_REQUEST, reason: 'bored' });
+    audit({ event: 'session_begun', ...NO_PRINCIPAL, session: 7, ...NO_REQUEST, reason: 'bored' });
   });
 });

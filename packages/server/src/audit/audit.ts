@@ -129,7 +129,7 @@ export const NO_REQUEST: AuditOrigin = {
 };
 
 /** An unknown actor. */
-export const NOBODY: AuditPrincipal = { issuer: undefined, subject: undefined };
+export const NO_PRINCIPAL: AuditPrincipal = { issuer: undefined, subject: undefined };
 
 /** A verified actor. */
 export function auditPrincipal({ issuer, subject }: Principal): AuditPrincipal {
@@ -140,8 +140,8 @@ export function auditPrincipal({ issuer, subject }: Principal): AuditPrincipal {
 const TEXT_MAX_LENGTH = 512;
 
 /**
- * The fields of an event's line. The fixed ones stand first and are always there, `null` where nobody
- * knows, so that a reader finds the same columns in every line.
+ * The fields of an event's line. The fixed ones stand first and are always there, `null` where
+ * unknown, so that a reader finds the same columns in every line.
  */
 function toAuditFields(event: AuditEvent): LogFields {
   const {
@@ -182,8 +182,8 @@ function cut(text: string): string {
 }
 
 /**
- * Creates the port over a log, the one writer of audit lines: whoever wants to count them, or say where they
- * come from, stands in front of the log.
+ * Creates the port over a log, the only writer of audit lines: a counter of them, or a source to add, wraps the
+ * log.
  */
 export function createAudit(log: Log): Audit {
   return (event) => log('audit', event.event, toAuditFields(event));

@@ -64,7 +64,7 @@ describe('a check of bearer tokens alone', () => {
     expect(verdict.outcome).toBe(isAdmitted ? 'admitted' : 'refused');
   });
 
-  it('reads no other header than the configured one when told so', async () => {
+  it('reads no other header than the configured one when configured so', async () => {
     const { check } = await setup(true);
     expect(await check(toRequest({ authorization: `Bearer ${TOKEN}` }))).toEqual({
       outcome: 'refused',

@@ -132,7 +132,7 @@ describe('an application', () => {
     ],
     ['Entra has the object as subject, and nothing delegated', { sub: 'o-1', oid: 'o-1' }],
     ['gty says client-credentials', { sub: 'robot@clients', gty: 'client-credentials' }],
-  ])('is told from a person when %s', async (_, claims) => {
+  ])('is distinguished from a person when %s', async (_, claims) => {
     const { ask } = await setup();
     expect(await ask(honest(claims))).toMatchObject({
       identity: { principal: { kind: 'app' } },
@@ -380,7 +380,7 @@ describe('an issuer that cannot be reached', () => {
     expect(await ask(honest())).toMatchObject({ outcome: 'admitted' });
   });
 
-  it('is told as one whose keys are not known, until they have been read once', async () => {
+  it('is reported as one whose keys are not known, until they have been read once', async () => {
     const issuers = new IssuersInMemory({ [ISSUER]: PUBLISHED });
     issuers.isDown = true;
     const { verifier, timers } = await createBearerUnderTest(issuers);

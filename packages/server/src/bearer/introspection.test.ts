@@ -85,7 +85,7 @@ describe('an opaque token', () => {
   });
 
   it.each(['a b', 'a"b', 'ä', 'a,b', 'a=b', 'x'.repeat(16_385), 'a\u0000'])(
-    'RFC 6750 section 2.1: %# is no bearer token, and nobody is asked',
+    'RFC 6750 section 2.1: %# is no bearer token, and the issuer is not asked',
     async (token) => {
       const { ask, requests } = await setup();
       expect(await ask(token)).toEqual(NOT_ACCEPTED);

@@ -106,7 +106,7 @@ describe('the interceptor of a Connect service', () => {
     });
   });
 
-  it('says when to try again where nobody could tell', async () => {
+  it('says when to try again where it is undecided', async () => {
     const { port } = await start();
     const error = await codeOf(clientOf(port, 'gRPC').check({}, bearer('outage')));
     expect(error.metadata.get('retry-after')).toBe('7');

@@ -122,7 +122,7 @@ describe('the interceptor of a grpc-js service', () => {
     expect(callers).toEqual([]);
   });
 
-  it('says when to try again where nobody could tell', async () => {
+  it('says when to try again where it is undecided', async () => {
     const { port } = await start();
     const { error } = await callWithGrpcJs(port, Health.method.check, bearer('outage'));
     expect(error?.metadata.get('grpc-retry-pushback-ms')).toEqual(['7000']);

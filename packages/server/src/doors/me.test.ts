@@ -217,7 +217,7 @@ describe('GET /me for somebody who may enter', () => {
   });
 });
 
-describe('GET /me for anybody else', () => {
+describe('GET /me for other callers', () => {
   it.each([
     [{ outcome: 'refused', reason: 'no_credential' }, 401],
     [{ outcome: 'refused', reason: 'not_allowed', user: ADA }, 403],

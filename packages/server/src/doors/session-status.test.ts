@@ -49,7 +49,7 @@ async function ask(verdict: Verdict) {
 }
 
 describe('GET /auth/session', () => {
-  it('tells age and remaining time of a session in whole seconds, and nothing of who it is', async () => {
+  it('reports age and remaining time of a session in whole seconds, and nothing of who it is', async () => {
     const { status, headers, body } = await ask(admit());
     expect(status).toBe(200);
     expect(JSON.parse(body)).toEqual({

@@ -24,7 +24,7 @@ export interface SessionStatusOptions {
 
 /**
  * Creates the endpoint. Always 200 when that is decided, so that a page may ask without an error in its
- * console; 503 when it is undecided. Holds no token and no identity: `account` only tells two people apart.
+ * console; 503 when it is undecided. Holds no token and no identity: `account` only distinguishes two people.
  * Asking is no use of the session, and slides neither its idle time nor its cookie.
  *
  * @returns JSON: `authenticated` and `login_url`; with a session `age` and `expires_in` in seconds, and

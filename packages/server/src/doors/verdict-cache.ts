@@ -21,8 +21,8 @@ const SECOND_MS = 1_000;
  * Creates the rule by which admissions may be kept.
  *
  * Only that of a read by a session cookie, asked about under a key that is this cookie and with nothing
- * else to decide on: no bearer, no second cookie, no upgrade. Whoever makes the key up concerns nobody
- * but the session whose cookie they have. Never one that comes with a Set-Cookie, that is due for its
+ * else to decide on: no bearer, no second cookie, no upgrade. A forged key affects only
+ * the session whose cookie the client has. Never one that comes with a Set-Cookie, that is due for its
  * renewal, or that would not stand for the whole time.
  *
  * @param longestMs - How long an ended session may still be admitted. nginx counts whole seconds from the

@@ -11,7 +11,7 @@ import type { CheckRequest } from '../verdict/check-request.ts';
 const NEXT_BEARER = /,\s*(?=bearer\s)/i;
 
 /**
- * Spells headers as the check reads them. Two bearers that were folded into one value are shown as
+ * Formats headers as the check reads them. Two bearers that were folded into one value become
  * two again, so that they count as ambiguous.
  */
 export function formatHeaders(

@@ -49,11 +49,11 @@ export function registerHealth(router: ConnectRouter, options: HealthOptions): v
     },
     async *watch({ service }, { signal }) {
       const ended = AbortSignal.any([signal, stopping]);
-      let told: Status | undefined;
+      let sent: Status | undefined;
       while (!ended.aborted) {
         const status = await statusOf(service);
-        if (status !== told) yield create(HealthCheckResponseSchema, { status });
-        told = status;
+        if (status !== sent) yield create(HealthCheckResponseSchema, { status });
+        sent = status;
         await pause(ended);
       }
       if (stopping.aborted) throw new ConnectError('The service stops', Code.Unavailable);

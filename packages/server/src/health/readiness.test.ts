@@ -138,7 +138,7 @@ describe('The readiness of a process', () => {
     expect(readiness.stopping.aborted).toBe(false);
   });
 
-  it('stopping is told', () => {
+  it('stopping is reported', () => {
     const readiness = new Readiness();
     const { stopping } = readiness;
     readiness.stop();

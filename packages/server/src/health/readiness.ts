@@ -38,7 +38,7 @@ export interface WatchedParts {
 }
 
 /**
- * The readiness of the process. It outlives a reload: whoever watches it goes on to hear of the parts that
+ * The readiness of the process. It outlives a reload: its watchers then get the readiness of the parts that
  * serve at the time.
  */
 export class Readiness {
@@ -54,10 +54,10 @@ export class Readiness {
   }
 
   /**
-   * Tells of some parts whether the IdP and the key ring are known, and whether the store has answered at
+   * Says of some parts whether the IdP and the key ring are known, and whether the store has answered at
    * least once, these parts or others of the process: when it is away later sessions are undecided, which is no reason to turn
    * away everything else. Does not follow them yet. Asks the store at once, so that one that cannot be used
-   * is told when the process starts.
+   * is reported when the process starts.
    */
   watch({ isIdpKnown, isKeyRingKnown, askStore }: WatchedParts): WatchedReadiness {
     this.#askMeanwhile(askStore);
@@ -107,7 +107,7 @@ export class Readiness {
     }
   }
 
-  /** Asks unless it has answered, or whoever asked last still waits. */
+  /** Asks unless it has answered, or a question is under way. */
   #askMeanwhile(askStore: WatchedParts['askStore']): void {
     if (this.#hasStoreAnswered || this.#isStoreAsked) return;
     this.#isStoreAsked = true;

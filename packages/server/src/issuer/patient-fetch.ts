@@ -32,8 +32,8 @@ const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
  *
  * - Only `signal` ends the wait for an answer and its body: the runtime's own fetch has two limits of five
  *   minutes besides.
- * - Each request has a new connection. One that rested may have been closed at the other end, which nobody
- *   can tell apart from a request that was received; and a server that stands still does not come to the
+ * - Each request has a new connection. An idle one may have been closed at the other end, which cannot be
+ *   distinguished from a request that was received; and a server that stands still does not come to the
  *   end of a TLS handshake, so that nothing is sent to it.
  * - Redirects are not followed, whatever `redirect` says. TLS is verified, and proxies of the environment
  *   are used, as the runtime does for every other request.

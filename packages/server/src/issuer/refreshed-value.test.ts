@@ -87,7 +87,7 @@ describe('RefreshedValue', () => {
     expect([loads(), left()]).toEqual([0, 0]);
   });
 
-  it('tries again after 1, 2, 4, 8, 16 and then every 30 seconds, and tells of each failure', async () => {
+  it('tries again after 1, 2, 4, 8, 16 and then every 30 seconds, and reports each failure', async () => {
     const { metadata, told, run, answerWith } = setup();
     answerWith(down);
     metadata.start();

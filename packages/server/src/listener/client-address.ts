@@ -61,8 +61,8 @@ export function addressOf(
 }
 
 /**
- * What a client is counted by: its IPv4 address, or the /64 its IPv6 address lies in, since whoever
- * has one address of a /64 has them all.
+ * What a client is counted by: its IPv4 address, or the /64 its IPv6 address lies in, since a
+ * client with one address of a /64 has them all.
  */
 export function addressBlock(address: string): string {
   if (isIP(address) !== 6) return address;

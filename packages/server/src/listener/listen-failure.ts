@@ -6,7 +6,7 @@
 
 import { SallyportError } from '@sallyport/protocol';
 
-/** What the operator gives host and port by; a message begins with the one to correct. */
+/** The settings of host and port; an error message begins with the one to correct. */
 export interface ListenKeys {
   readonly host?: string;
   readonly port?: string;

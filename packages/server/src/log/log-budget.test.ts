@@ -56,7 +56,7 @@ describe('a budget of events', () => {
     expect(ask('refused', 10)).toBe(3);
   });
 
-  it('tells what was left out when it is closed, and leaves no timer behind', () => {
+  it('reports what was left out when it is closed, and leaves no timer behind', () => {
     const { timers, told, budget, ask } = setup();
     ask('refused', 5);
     budget.close();

@@ -60,8 +60,8 @@ function redactValue(value: LogValue): LogValue {
 const ENCODED_MAX = 3;
 
 /**
- * A text without what is shaped like a secret. Where that shows only once the text is percent-decoded, it is
- * given decoded.
+ * Removes from a text everything that has the shape of a secret. If a secret shows only after percent-decoding,
+ * returns the decoded text.
  */
 function redactText(text: string): string {
   let shown = text.replaceAll(SECRET_SHAPE, REDACTED);

@@ -86,7 +86,7 @@ describe('describeFailure', () => {
     expect(describeFailure(withCode(code, message))).toBe(described);
   });
 
-  it('tells a time-out', () => {
+  it('reports a time-out', () => {
     const failure = new DOMException('The operation was aborted due to timeout', 'TimeoutError');
     expect(describeFailure(failure)).toContain('TimeoutError');
   });

@@ -47,7 +47,7 @@ describe('createPinoLog', () => {
     ]);
   });
 
-  it('cannot be made to write a line of somebody else’s', () => {
+  it('cannot be made to write a line of another user’s', () => {
     const { log, lines, entries } = setup('info');
     log('info', 'stopping', { browser: 'a\n{"level":"audit","event":"session_begun"}\r\n' });
     expect(lines).toHaveLength(1);

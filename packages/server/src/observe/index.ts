@@ -11,8 +11,8 @@ export {
   type AuditOrigin,
   type AuditPrincipal,
   createAudit,
+  NO_PRINCIPAL,
   NO_REQUEST,
-  NOBODY,
 } from '../audit/audit.ts';
 export { type AuditLog, type AuditLogOptions, openAuditLog } from '../audit/audit-log.ts';
 export type { Log, LogFields, LogValue } from '../log/log.ts';

@@ -12,7 +12,7 @@ const UNDECIDED: Verdict = {
 const REQUEST: CheckRequest = { method: 'GET', headers: {}, rawHeaders: [], transport: 'http' };
 
 describe('observeCheck', () => {
-  it('tells door, verdict and request of a remembered verdict, and returns it in the same turn', () => {
+  it('reports door, verdict and request of a remembered verdict, and returns it in the same turn', () => {
     const told: unknown[] = [];
     const check = observeCheck(
       () => REFUSED,
@@ -23,7 +23,7 @@ describe('observeCheck', () => {
     expect(told).toEqual([['me', REFUSED, REQUEST]]);
   });
 
-  it('tells of one that had to be decided once it is, and changes nothing of it', async () => {
+  it('reports one that had to be decided once it is, and changes nothing of it', async () => {
     const told: unknown[] = [];
     const check = observeCheck(
       () => Promise.resolve(UNDECIDED),
@@ -41,7 +41,7 @@ describe('combineObservers', () => {
   const told: string[] = [];
   const named = (name: string) => () => void told.push(name);
 
-  it('tells each in its order, and leaves absent ones out', () => {
+  it('reports each in its order, and leaves absent ones out', () => {
     told.length = 0;
     const { length } = told;
     combineObservers(named('a'), undefined, named('b'), named('c'))('me', REFUSED, REQUEST);

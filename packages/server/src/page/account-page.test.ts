@@ -126,7 +126,7 @@ describe('the account page', () => {
     ]);
   });
 
-  it('tells what was done, and nothing when nothing was', () => {
+  it('reports what was done, and nothing when nothing was', () => {
     expect(bodyOf({ notice: 'ended' })).toContain(
       '<p class="note" role="status">That session has ended.',
     );

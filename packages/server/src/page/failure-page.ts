@@ -29,7 +29,7 @@ export interface FailureDetails {
   readonly requestId: string;
   /** Where "try again" leads: our own `/login` with the target. Absent where trying again cannot help. */
   readonly retryUrl?: string;
-  /** Leads to the sign-out confirmation, to come back as somebody else. */
+  /** Leads to the sign-out confirmation, to come back with another account. */
   readonly signOutUrl?: string;
   /** The account that was refused, as the IdP names it. Untrusted text. */
   readonly account?: string;
@@ -75,19 +75,19 @@ const WORDING: Readonly<Record<FailureReason, Wording>> = {
     status: 403,
     title: 'The identity provider did not sign you in',
     what: 'You cancelled there, or it refused.',
-    todo: 'Try again. If it keeps happening, show this page to whoever runs this platform.',
+    todo: 'Try again. If it keeps happening, show this page to the operator of this platform.',
   },
   idp_unreachable: {
     status: 503,
     title: 'The identity provider cannot be reached',
-    what: 'This platform cannot talk to it at the moment, so nobody can sign in. People who are signed in stay signed in.',
-    todo: 'Try again in a minute. If it keeps happening, show this page to whoever runs this platform.',
+    what: 'This platform cannot reach it at the moment, so new sign-ins fail. Existing sessions continue.',
+    todo: 'Try again in a minute. If it keeps happening, show this page to the operator of this platform.',
   },
   not_allowed: {
     status: 403,
     title: 'You are signed in, but not allowed in',
     what: 'The identity provider confirmed who you are. The rules of this platform do not admit this account.',
-    todo: 'Ask whoever runs this platform for access, or sign in with another account.',
+    todo: 'Ask the operator of this platform for access, or sign in with another account.',
     retry: 'Use another account',
   },
   rate_limited: {
@@ -100,31 +100,31 @@ const WORDING: Readonly<Record<FailureReason, Wording>> = {
     status: 503,
     title: 'Your session cannot be confirmed at the moment',
     what: 'The identity provider has not answered for a while, and we do not go on without it. Your session is not lost.',
-    todo: 'Try again in a minute. If it keeps happening, show this page to whoever runs this platform.',
+    todo: 'Try again in a minute. If it keeps happening, show this page to the operator of this platform.',
   },
   sign_in_revoked: {
     status: 403,
     title: 'Your sessions were ended while you signed in',
-    what: 'Somebody who may do so ended all sessions of this account, this sign-in among them: you yourself elsewhere, an administrator, or the identity provider.',
-    todo: 'If you did not expect that, ask whoever runs this platform. Otherwise sign in again.',
+    what: 'All sessions of this account were ended, this sign-in included: by you in another place, by an administrator, or by the identity provider.',
+    todo: 'If you did not expect that, ask the operator of this platform. Otherwise sign in again.',
   },
   store_unavailable: {
     status: 503,
     title: 'Sessions cannot be read at the moment',
-    what: 'We cannot tell whether you are signed in, so we let nobody through. Your session is not lost.',
-    todo: 'Try again in a moment. If it keeps happening, show this page to whoever runs this platform.',
+    what: 'This platform cannot check whether you are signed in, so it refuses all requests for now. Your session is not lost.',
+    todo: 'Try again in a moment. If it keeps happening, show this page to the operator of this platform.',
   },
   token_invalid: {
     status: 502,
     title: 'The identity provider sent something we cannot accept',
     what: 'Its answer did not pass the checks that keep others from signing in as you.',
-    todo: 'Try again. If it keeps happening, show this page to whoever runs this platform: the log names the check.',
+    todo: 'Try again. If it keeps happening, show this page to the operator of this platform: the log names the check.',
   },
   unexpected: {
     status: 500,
     title: 'Something went wrong here',
-    what: 'This is a fault of ours, not of yours. Nobody was let in by it.',
-    todo: 'Try again. If it keeps happening, show this page to whoever runs this platform.',
+    what: 'This is a fault of this platform, not of yours. It admitted no request.',
+    todo: 'Try again. If it keeps happening, show this page to the operator of this platform.',
   },
 };
 

@@ -111,7 +111,7 @@ describe.each(PAGES)('the page %s', (_name, page) => {
     expect(page.body.match(/<style>/g)).toHaveLength(1);
   });
 
-  it('is one person’s: kept by nobody, told to nobody, read as what it is', () => {
+  it('is one person’s: kept by no cache, shown to no other site, read as what it is', () => {
     expect(page.headers).toContainEqual(['cache-control', 'no-store']);
     expect(page.headers).toContainEqual(['x-accel-expires', '0']);
     // Under no-referrer a form would be posted with `Origin: null`, and refused as another site's.

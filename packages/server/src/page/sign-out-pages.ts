@@ -45,7 +45,7 @@ export function buildSignedOutPage(signInUrl: string, atIdp: boolean): Page {
     html`<p>${
       atIdp
         ? 'Your session here has ended.'
-        : 'Your session here has ended. The identity provider could not be told, so you may still be signed in there.'
+        : 'Your session here has ended. The identity provider could not be reached, so you may still be signed in there.'
     }</p>
 <p><a class="act" href="${signInUrl}">Sign in again</a></p>
 <p class="dim">On a shared computer, close the browser as well.</p>`,

@@ -75,7 +75,7 @@ describe('the page of a pop-up window', () => {
     const [, warning = ''] =
       /<div id="other-account" role="alert" hidden>(.*)<\/div>/s.exec(body) ?? [];
     expect(warning).toContain('<strong>ada@corp.example</strong>');
-    expect(warning).toContain('The other window was working as somebody else.');
+    expect(warning).toContain('The other window was working with another account.');
     expect(warning).toContain('href="/login?mode=popup&amp;prompt=select_account"');
     expect(body.replace(warning, '')).not.toMatch(/ada@|<a /);
   });

@@ -36,17 +36,17 @@ const OTHER_ACCOUNT_URL = `${PATHS.login}?mode=popup&prompt=select_account`;
 /**
  * Builds the page.
  *
- * The message goes to every page of our own origin, and says that somebody signed in, and as which
- * digest. The window closes only when one of them answers to go on, and warns when one answers that it
- * belongs to another account. Which pages they are no other site can tell: whoever opened the window from
- * elsewhere could otherwise see by its closing who is signed in (`window.closed` is readable across origins).
+ * The message goes to every page of our own origin, and says that a sign-in succeeded, and the digest of its
+ * account. The window closes only when one of them answers to go on, and warns when one answers that it
+ * belongs to another account. Another site cannot find out which pages these are: a page of another site that
+ * opened the window could otherwise see by its closing who is signed in (`window.closed` is readable across origins).
  */
 export function buildSignedInAgainPage({ account, name }: SignedInAgain): Page {
   const shown = withoutUnprintable(name);
   return buildPage(
     'Signed in',
     html`<p id="signed-in" data-account="${account}">You are signed in. You can close this window.</p>
-<div id="other-account" role="alert" hidden><p>You signed in as <strong>${shown}</strong>. The other window was working as somebody else.</p>
+<div id="other-account" role="alert" hidden><p>You signed in as <strong>${shown}</strong>. The other window was working with another account.</p>
 <p><a class="act" href="${OTHER_ACCOUNT_URL}">Use another account</a></p>
 <p class="dim">To go on as ${shown}, close this window and load the other one again: what was typed there belongs to the other account.</p></div>`,
     { script: SIGNED_IN_SCRIPT },

@@ -339,7 +339,7 @@ function sealSession(ring: KeyRing, now: number): Sealed {
     createdAt: now,
     lastUsedAt: now,
     absoluteEnd: now + WEEK_MS,
-    idleMs: LIFETIMES.idleMs,
+    idleTimeoutMs: LIFETIMES.idleTimeoutMs,
     revalidateAt: undefined,
     confirmedUntil: undefined,
     validUntil: undefined,
@@ -362,7 +362,7 @@ function opens(ring: KeyRing, { stored, handle }: Sealed): boolean {
 }
 
 describe('a rotation that two machines see 90 s apart', () => {
-  it('signs nobody out: whatever either seals opens in both as long as it may live', () => {
+  it('ends no session: whatever either seals opens in both as long as it may live', () => {
     const { clock, here, deliver, rings } = openTwoMachines();
     const sealed = Array.from({ length: 100 }, (_, index) =>
       sealSession(rings[index % 2] as KeyRing, NOON),

@@ -131,7 +131,7 @@ describe('following the source', () => {
     expect(source.looks).toBe(9);
   });
 
-  it('tells of each change once, the first reading included', () => {
+  it('reports each change once, the first reading included', () => {
     const { ring, source, clock, told } = setup();
     ring.poll();
     expect(told.changes).toBe(1);

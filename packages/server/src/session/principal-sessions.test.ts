@@ -58,7 +58,7 @@ describe('list', () => {
   it('leaves out what was idle for too long, to the millisecond, although the store still has it', async () => {
     const { clock, sessions, store, signIn, listIds } = setup();
     const [idle, used] = [await signIn(), await signIn()];
-    clock.advance(LIFETIMES.idleMs - 1);
+    clock.advance(LIFETIMES.idleTimeoutMs - 1);
     await sessions.noteUse(used.id, clock.now());
     expect(await listIds()).toEqual([used.id, idle.id]);
     clock.advance(1);
@@ -95,7 +95,7 @@ describe('find', () => {
     expect(await principalSessions.find(id)).toEqual(session);
     expect(await principalSessions.find(ended.id)).toBeUndefined();
     expect(await principalSessions.find(1)).toBeUndefined();
-    clock.advance(LIFETIMES.idleMs);
+    clock.advance(LIFETIMES.idleTimeoutMs);
     expect(await principalSessions.find(id)).toBeUndefined();
   });
 });
@@ -336,7 +336,7 @@ describe('page', () => {
   it('shows the one used last first, and none past its end', async () => {
     const { clock, sessions, principalSessions, signIn } = setup();
     const [one, two] = [await signIn(), await signIn()];
-    clock.advance(LIFETIMES.idleMs - 1);
+    clock.advance(LIFETIMES.idleTimeoutMs - 1);
     await sessions.noteUse(one.id, clock.now() - 1);
     const page = await principalSessions.page(undefined, 10);
     expect(page.sessions.map(({ id, user }) => [id, user.name])).toEqual([
@@ -358,7 +358,7 @@ describe('page', () => {
     const page = await principalSessions.page(undefined, 10);
     expect(page.sessions.map(({ id }) => id)).toEqual([after.id]);
     expect(page.sealed).toEqual([before.id]);
-    clock.advance(LIFETIMES.idleMs - SECOND);
+    clock.advance(LIFETIMES.idleTimeoutMs - SECOND);
     expect((await principalSessions.page(undefined, 10)).sealed).toEqual([]);
   });
 });

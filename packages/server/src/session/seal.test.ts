@@ -207,7 +207,7 @@ describe('a ring without a key', () => {
     );
   });
 
-  it('cannot tell whether something would open: SP_KEY_RING_UNUSABLE and not "no"', () => {
+  it('cannot decide whether something would open: SP_KEY_RING_UNUSABLE and not "no"', () => {
     const { ring: good, source, clock } = setup();
     const sealed = seal(good, CONTEXT, 'x');
     source.failure = new Error('unreadable');

@@ -123,7 +123,7 @@ export function isSessionHandle(value: string): boolean {
  * @param header - The Cookie header. Untrusted.
  *
  * @returns At most 256 values. Where none could be a session the first one as it is, so that a cookie that
- *   was shown is told from none.
+ *   was sent differs from none.
  */
 export function readSessionValues(header: string | undefined, name: string): readonly string[] {
   const values = readCookies(header, name);

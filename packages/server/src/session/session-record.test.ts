@@ -24,7 +24,7 @@ const FIRST = {
   sid: 'sid-1',
   createdAt: NOON,
   absoluteEnd: NOON + LIFETIMES.absoluteMs,
-  idleMs: LIFETIMES.idleMs,
+  idleTimeoutMs: LIFETIMES.idleTimeoutMs,
   revalidateAt: NOON + 480_000,
   address: '192.0.2.1',
   browser: 'Example/1.0',
@@ -44,14 +44,19 @@ function setup() {
   return { ring, stored: toStoredSession(ring, SESSION, TOKENS, HANDLE) };
 }
 
-/** Both parts as some release wrote them. */
-function sealByHand(ring: KeyRing, v: number, kept: Partial<Session>, tokens = TOKENS) {
+/** Both parts as some release wrote them: `idleMs` is the member's name in each. */
+function sealByHand(
+  ring: KeyRing,
+  v: number,
+  { idleTimeoutMs: idleMs, ...kept }: Partial<Session>,
+  tokens = TOKENS,
+) {
   const secretHash = createHash('sha256').update(HANDLE.secret).digest('base64url');
   return {
     metadata: seal(
       ring,
       { purpose: 'session-metadata', binding: '7/3' },
-      JSON.stringify({ v, secretHash, ...kept }),
+      JSON.stringify({ v, secretHash, idleMs, ...kept }),
     ),
     tokens: seal(
       ring,
@@ -118,10 +123,10 @@ describe('a stored session', () => {
 
   it('takes its idle time and its end from the sealed part, not from the columns beside it', () => {
     const { ring, stored } = setup();
-    const edited = { ...stored, absoluteEnd: NOON + 1e12, idleMs: 1e12 };
+    const edited = { ...stored, absoluteEnd: NOON + 1e12, idleTimeoutMs: 1e12 };
     expect(openSession(ring, edited, HANDLE)).toMatchObject({
       absoluteEnd: SESSION.absoluteEnd,
-      idleMs: SESSION.idleMs,
+      idleTimeoutMs: SESSION.idleTimeoutMs,
     });
   });
 
@@ -208,7 +213,7 @@ describe('what the store searches by', () => {
     );
   });
 
-  it('tells issuers apart, also where issuer and subject join to the same text', () => {
+  it('distinguishes issuers, also where issuer and subject join to the same text', () => {
     const keys = [
       keysOf('https://idp.example', 'ada', 's'),
       keysOf('https://other.example', 'ada', 's'),
@@ -227,8 +232,8 @@ describe('what the store searches by', () => {
 
 describe('sessionEnd', () => {
   it('is the idle time after the last use, and never later than the absolute end', () => {
-    expect(sessionEnd({ lastUsedAt: 100, idleMs: 50, absoluteEnd: 1_000 })).toBe(150);
-    expect(sessionEnd({ lastUsedAt: 100, idleMs: 950, absoluteEnd: 1_000 })).toBe(1_000);
-    expect(sessionEnd({ lastUsedAt: 2_000, idleMs: 50, absoluteEnd: 1_000 })).toBe(1_000);
+    expect(sessionEnd({ lastUsedAt: 100, idleTimeoutMs: 50, absoluteEnd: 1_000 })).toBe(150);
+    expect(sessionEnd({ lastUsedAt: 100, idleTimeoutMs: 950, absoluteEnd: 1_000 })).toBe(1_000);
+    expect(sessionEnd({ lastUsedAt: 2_000, idleTimeoutMs: 50, absoluteEnd: 1_000 })).toBe(1_000);
   });
 });

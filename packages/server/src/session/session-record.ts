@@ -26,7 +26,7 @@ export interface Session {
   readonly signInAt: number;
   readonly createdAt: number;
   readonly absoluteEnd: number;
-  readonly idleMs: number;
+  readonly idleTimeoutMs: number;
   readonly lastUsedAt: number;
   /** When the IdP is asked again whether the session stands; `undefined` without a refresh token. */
   readonly revalidateAt: number | undefined;
@@ -57,7 +57,7 @@ export function toStoredSession(
   tokens: IssuedTokens,
   handle: SessionHandle,
 ): StoredSession {
-  const { id, generation, lastUsedAt, ...kept } = session;
+  const { id, generation, lastUsedAt, idleTimeoutMs, ...kept } = session;
   const secretHash = hashSecret(handle.secret).toString('base64url');
   return {
     id,
@@ -65,7 +65,7 @@ export function toStoredSession(
     metadata: seal(
       ring,
       metadataContext(id, generation),
-      JSON.stringify({ v: RECORD_VERSION, secretHash, ...kept }),
+      JSON.stringify({ v: RECORD_VERSION, secretHash, idleMs: idleTimeoutMs, ...kept }),
     ),
     tokens: seal(
       ring,
@@ -74,7 +74,7 @@ export function toStoredSession(
     ),
     lastUsedAt,
     absoluteEnd: session.absoluteEnd,
-    idleMs: session.idleMs,
+    idleTimeoutMs,
     principalKey: ownerOfPrincipal(session.principal).key,
     sidKey:
       session.sid === undefined ? undefined : ownerOfSid(session.principal.issuer, session.sid).key,
@@ -131,9 +131,9 @@ function openMetadata(
   const plain = open(ring, metadataContext(stored.id, stored.generation), stored.metadata);
   if (plain === undefined) return undefined;
   // Authenticated by the seal, so its shape is what this file wrote.
-  const kept = JSON.parse(plain) as { v: number; secretHash: string } & Omit<
+  const kept = JSON.parse(plain) as { v: number; secretHash: string; idleMs: number } & Omit<
     Session,
-    'id' | 'generation' | 'lastUsedAt'
+    'id' | 'generation' | 'lastUsedAt' | 'idleTimeoutMs'
   >;
   if (!isKnownVersion(kept.v)) return undefined;
   const isFirst = kept.v === FIRST_VERSION;
@@ -149,7 +149,7 @@ function openMetadata(
       signInAt: isFirst ? kept.createdAt : kept.signInAt,
       createdAt: kept.createdAt,
       absoluteEnd: kept.absoluteEnd,
-      idleMs: kept.idleMs,
+      idleTimeoutMs: kept.idleMs,
       lastUsedAt: stored.lastUsedAt,
       revalidateAt: kept.revalidateAt,
       confirmedUntil: kept.confirmedUntil ?? kept.revalidateAt,
@@ -182,10 +182,10 @@ export function openTokens(
 /** Epoch milliseconds at which a session ends if it is not used again. */
 export function sessionEnd({
   lastUsedAt,
-  idleMs,
+  idleTimeoutMs,
   absoluteEnd,
-}: Pick<Session, 'lastUsedAt' | 'idleMs' | 'absoluteEnd'>): number {
-  return Math.min(lastUsedAt + idleMs, absoluteEnd);
+}: Pick<Session, 'lastUsedAt' | 'idleTimeoutMs' | 'absoluteEnd'>): number {
+  return Math.min(lastUsedAt + idleTimeoutMs, absoluteEnd);
 }
 
 function isKnownVersion(version: number): boolean {

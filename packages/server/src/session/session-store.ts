@@ -19,7 +19,7 @@ export interface StoredSession {
   /** Epoch milliseconds after which the row may be swept, whatever its use. */
   readonly absoluteEnd: number;
   /** Milliseconds a session may stay unused. */
-  readonly idleMs: number;
+  readonly idleTimeoutMs: number;
   /** Hash of (issuer, subject): finds a principal's sessions without a scan. */
   readonly principalKey: Uint8Array;
   /** Hash of (issuer, sid), when the IdP gave a `sid`. */

@@ -15,7 +15,7 @@ const WITHOUT_REFRESH: NewSession = {
   ...ADA_SIGNS_IN,
   tokens: { ...TOKENS, refreshToken: undefined },
 };
-const { idleMs, absoluteMs, withoutRefreshTokenIdleMs } = LIFETIMES;
+const { idleTimeoutMs, absoluteMs, withoutRefreshTokenIdleMs } = LIFETIMES;
 
 function setup(overrides: Partial<SessionStore> = {}) {
   const clock = new Clock();
@@ -49,7 +49,7 @@ describe('begin', () => {
       createdAt: NOON,
       lastUsedAt: NOON,
       absoluteEnd: NOON + absoluteMs,
-      idleMs,
+      idleTimeoutMs,
       ...planValidation(LIFETIMES, NOON, session.id, true, 3_600_000),
       signInAt: ADA_SIGNS_IN.signInAt,
       address: '192.0.2.1',
@@ -131,7 +131,7 @@ describe('begin', () => {
     await expect(sessions.begin(ADA_SIGNS_IN, [])).rejects.toThrow('down');
   });
 
-  it('begins nothing when it cannot tell which session it replaces', async () => {
+  it('begins nothing when it cannot decide which session it replaces', async () => {
     let isCreated = false;
     const { sessions } = setup({
       readMetadata: async () => (isCreated ? undefined : Promise.reject(new Error('down'))),
@@ -186,7 +186,7 @@ describe('begin', () => {
 
 describe('find', () => {
   it.each([
-    ['idle', ADA_SIGNS_IN, idleMs],
+    ['idle', ADA_SIGNS_IN, idleTimeoutMs],
     ['idle without a refresh token', WITHOUT_REFRESH, withoutRefreshTokenIdleMs],
   ])('ends a session that is %s for too long, to the millisecond', async (_, signIn, ms) => {
     const { sessions, clock } = setup();
@@ -348,7 +348,7 @@ describe('end', () => {
   it('ends a session also after its end, so that its tokens can be given back', async () => {
     const { sessions, clock } = setup();
     const { cookieValue } = await sessions.begin(ADA_SIGNS_IN, []);
-    clock.advance(idleMs);
+    clock.advance(idleTimeoutMs);
     expect((await sessions.end(cookieValue))?.tokens).toEqual(TOKENS);
   });
 
@@ -362,7 +362,7 @@ describe('end', () => {
 describe('maxAgeSeconds', () => {
   it('never ends a cookie before its session, and is never negative', () => {
     const { sessions, clock } = setup();
-    const session = { lastUsedAt: NOON, idleMs: 60_000, absoluteEnd: NOON + 90_000 };
+    const session = { lastUsedAt: NOON, idleTimeoutMs: 60_000, absoluteEnd: NOON + 90_000 };
     expect(sessions.maxAgeSeconds(session)).toBe(60);
     clock.advance(1);
     expect(sessions.maxAgeSeconds(session)).toBe(60);

@@ -27,7 +27,7 @@ import { planValidation } from './validation.ts';
 /** How long sessions live; all in milliseconds. */
 export interface SessionLifetimes {
   /** Unused for so long: ended. */
-  readonly idleMs: number;
+  readonly idleTimeoutMs: number;
   /** Signed in for so long: ended, however busy. */
   readonly absoluteMs: number;
   /** The idle time of a session whose IdP gave no refresh token: its validity cannot be asked after. */
@@ -121,7 +121,7 @@ export class Sessions {
   async begin(begun: NewSession, replaced: readonly string[]): Promise<BegunSession> {
     const now = this.#now();
     const { accessTokenLifeMs, tokens, browser, ...kept } = begun;
-    const { idleMs, absoluteMs, withoutRefreshTokenIdleMs } = this.#lifetimes;
+    const { idleTimeoutMs, absoluteMs, withoutRefreshTokenIdleMs } = this.#lifetimes;
     const renewable = tokens.refreshToken !== undefined;
     const replaces = await this.#findOwn(replaced);
     for (let attempt = 1; ; attempt += 1) {
@@ -133,7 +133,9 @@ export class Sessions {
         createdAt: now,
         lastUsedAt: now,
         absoluteEnd: now + absoluteMs,
-        idleMs: renewable ? idleMs : Math.min(idleMs, withoutRefreshTokenIdleMs),
+        idleTimeoutMs: renewable
+          ? idleTimeoutMs
+          : Math.min(idleTimeoutMs, withoutRefreshTokenIdleMs),
         ...planValidation(this.#lifetimes, now, handle.id, renewable, accessTokenLifeMs),
         browser: browser.slice(0, BROWSER_MAX_LENGTH),
       };
@@ -242,7 +244,7 @@ export class Sessions {
   }
 
   /** Seconds until a session ends if it is not used again, for the cookie's Max-Age. */
-  maxAgeSeconds(session: Pick<Session, 'lastUsedAt' | 'idleMs' | 'absoluteEnd'>): number {
+  maxAgeSeconds(session: Pick<Session, 'lastUsedAt' | 'idleTimeoutMs' | 'absoluteEnd'>): number {
     return Math.max(0, Math.ceil((sessionEnd(session) - this.#now()) / 1_000));
   }
 

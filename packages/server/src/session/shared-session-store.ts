@@ -45,12 +45,12 @@ export function shareSessionStore(store: SessionStore): SharedSessionStore {
           // Nothing is reported to it any more, which does not mean that nothing ended.
           if (!users.has(user)) throw closed();
           const seen = store.revocations();
-          if (seen.all || seen.sessions.length > 0) tellAll(seen);
+          if (seen.all || seen.sessions.length > 0) addToAll(seen);
           if (!user.all && user.sessions.length === 0) return NOTHING_ENDED;
-          const told = { sessions: user.sessions, all: user.all };
+          const ended = { sessions: user.sessions, all: user.all };
           user.sessions = [];
           user.all = false;
-          return told;
+          return ended;
         },
         close() {
           users.delete(user);
@@ -60,7 +60,7 @@ export function shareSessionStore(store: SessionStore): SharedSessionStore {
     close: () => store.close(),
   };
 
-  function tellAll({ sessions, all }: RevocationsSeen): void {
+  function addToAll({ sessions, all }: RevocationsSeen): void {
     for (const user of users) {
       user.all ||= all;
       // A user that forgets everything needs no ids, however long it does not ask.

@@ -49,7 +49,7 @@ describe('Sessions whose time is over are swept', () => {
     expect(timers.waiting).toEqual([60_000]);
   });
 
-  it('also after a sweep that failed, which is told', async () => {
+  it('also after a sweep that failed, which is reported', async () => {
     const { timers, limits, told, fire } = setup(new Error('away'), 1);
     await fire(3_000);
     expect(told).toEqual([['warn', 'sweep_failed']]);
@@ -59,7 +59,7 @@ describe('Sessions whose time is over are swept', () => {
     expect(told).toHaveLength(1);
   });
 
-  it('however often one fails, which is told once for each reason, and again after one that did not', async () => {
+  it('however often one fails, which is reported once for each reason, and again after one that did not', async () => {
     const [away, full] = [new Error('away'), new TypeError('full')];
     const { told, fire } = setup(away, away, full, full, 0, full);
     await fire(3_000);

@@ -20,7 +20,7 @@ const SWEEP_EVERY_MS = 60_000;
 const FIRST_SWEEP_MS = 3_000;
 /** Few at a time, because a request may have to wait for the end of it. */
 const SWEEP_LIMIT = 32;
-/** Between two parts of one sweep. */
+/** Pause between two parts of one sweep. */
 const SWEEP_AGAIN_MS = 50;
 
 /**
@@ -29,7 +29,7 @@ const SWEEP_AGAIN_MS = 50;
  */
 export function startSweeping({ store, schedule, log }: SweepOptions): { stop(): void } {
   let isStopped = false;
-  let told: string | undefined;
+  let logged: string | undefined;
   let cancel = schedule(FIRST_SWEEP_MS, sweep);
 
   function sweep(): void {
@@ -45,18 +45,18 @@ export function startSweeping({ store, schedule, log }: SweepOptions): { stop():
   async function sweepOnce(): Promise<number> {
     try {
       const swept = await store.sweep(SWEEP_LIMIT);
-      told = undefined;
+      logged = undefined;
       return swept;
     } catch (cause) {
-      tell(describeFailure(cause));
+      logOnce(describeFailure(cause));
       return 0;
     }
   }
 
-  function tell(failure: string): void {
+  function logOnce(failure: string): void {
     // The end of the process may come in between.
-    if (isStopped || failure === told) return;
-    told = failure;
+    if (isStopped || failure === logged) return;
+    logged = failure;
     log('warn', 'sweep_failed', { failure });
   }
 

@@ -14,8 +14,8 @@ const SPREAD_STEPS = 1_024;
 /** An access token that lives no time at all must not cost a renewal with every request. */
 const LEAST_MS = 30_000;
 
-/** Limits of {@link planValidation}; in milliseconds. */
-export interface ValidationLimits {
+/** Lifetimes that {@link planValidation} looks at; in milliseconds. */
+export interface ValidationLifetimes {
   readonly revalidateAfterMs: number;
   readonly renewalGraceMs: number;
 }
@@ -28,7 +28,7 @@ export interface ValidationLimits {
  * @param accessTokenLifeMs - What the IdP granted; it wants to be asked at least that often.
  */
 export function planValidation(
-  { revalidateAfterMs, renewalGraceMs }: ValidationLimits,
+  { revalidateAfterMs, renewalGraceMs }: ValidationLifetimes,
   now: number,
   sessionId: number,
   renewable: boolean,

@@ -82,7 +82,7 @@ describe('POST /auth/account', () => {
     expect(told).toEqual([]);
   });
 
-  it('leaves the session of somebody else alone, answers as for an unknown one, and logs no end', async () => {
+  it('leaves the session of another person alone, answers as for an unknown one, and logs no end', async () => {
     const { signIn, ask, send, audit } = setup();
     const here = await signIn();
     const hers = await signIn({ principal: GRACE });

@@ -312,7 +312,7 @@ describe('a lost attempt', () => {
     expect(attempts.mayRestart(second)).toBe(false);
   });
 
-  it('is told from a browser that keeps no cookies', () => {
+  it('is distinguished from a browser that keeps no cookies', () => {
     const { start, attempts, cookies } = setup();
     const browser = new Browser();
     expect(attempts.hasAny(undefined)).toBe(false);

@@ -6,7 +6,7 @@
 
 import { createHash, randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import { type Audit, NOBODY } from '../audit/audit.ts';
+import { type Audit, NO_PRINCIPAL } from '../audit/audit.ts';
 import { auditOrigin } from '../audit/audit-origin.ts';
 import type { LogoutToken } from '../issuer/relying-party/logout-token.ts';
 import type { RelyingParty } from '../issuer/relying-party/relying-party.ts';
@@ -54,8 +54,8 @@ const TURN_MS = 30_000;
  * @returns 200 without a body once the end is durable, also when there was nothing to end. 400 with a
  *   JSON error (RFC 6749 section 5.2) for a request that is not valid, and for a logout that failed: the
  *   specification has no other status for it, so `Retry-After` marks it. A logout that the store could
- *   not take is kept as well, and carried out once the store is back. The sender is never told
- *   which check a token did not pass; the log is.
+ *   not take is kept as well, and carried out once the store is back. The answer never says
+ *   which check a token did not pass; the log does.
  *
  * @see [OIDC Back-Channel Logout 1.0 section 2.5](https://openid.net/specs/openid-connect-backchannel-1_0.html#BCRequest)
  * @see [OIDC Back-Channel Logout 1.0 section 2.8](https://openid.net/specs/openid-connect-backchannel-1_0.html#BCResponse)
@@ -124,16 +124,16 @@ export function createBackchannelLogout(
     const holder = randomUUID();
     const turn = await store.takeTurn(key, holder, TURN_MS);
     if (turn !== 'taken') return turn;
-    const told = { issuer, subject, ...auditOrigin(request) };
+    const common = { issuer, subject, ...auditOrigin(request) };
     try {
       const ended = await sessions.endAtIdp({ issuer, subject, sid, endedAt: issuedAt });
       for (const session of ended)
-        audit({ event: 'session_ended', ...told, session, reason: 'session_revoked' });
+        audit({ event: 'session_ended', ...common, session, reason: 'session_revoked' });
       // False only where this process stood still for longer than its turn, and another one finished.
       await store.claimOnce(key, acceptedUntil);
       audit({
         event: 'backchannel_logout',
-        ...told,
+        ...common,
         session: undefined,
         reason: 'idp_logout',
         has_sid: sid !== undefined,
@@ -165,7 +165,7 @@ export function createBackchannelLogout(
   function auditRefused(request: BackchannelRequest, check: string): void {
     audit({
       event: 'backchannel_logout_refused',
-      ...NOBODY,
+      ...NO_PRINCIPAL,
       session: undefined,
       ...auditOrigin(request),
       reason: check,

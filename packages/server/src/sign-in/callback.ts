@@ -6,7 +6,7 @@
 
 import { createHash } from 'node:crypto';
 import { PATHS, selectRedirectTarget } from '@sallyport/protocol';
-import { NOBODY } from '../audit/audit.ts';
+import { NO_PRINCIPAL } from '../audit/audit.ts';
 import { auditOrigin } from '../audit/audit-origin.ts';
 import type { ExchangeRefusal } from '../issuer/relying-party/relying-party.ts';
 import { buildOneMomentPage } from '../page/one-moment-page.ts';
@@ -125,7 +125,7 @@ export function createCallback(
   ): Response {
     audit({
       event: 'sign_in_failed',
-      ...NOBODY,
+      ...NO_PRINCIPAL,
       session: undefined,
       ...auditOrigin(request),
       reason,

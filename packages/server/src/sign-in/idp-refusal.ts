@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type Audit, NOBODY } from '../audit/audit.ts';
+import { type Audit, NO_PRINCIPAL } from '../audit/audit.ts';
 import { auditOrigin } from '../audit/audit-origin.ts';
 import type { ExchangeRefusal } from '../issuer/relying-party/relying-party.ts';
 import { describeFailure } from '../log/log.ts';
@@ -31,7 +31,7 @@ export function showIdpRefusal(
   const details = { requestId: request.requestId, retryUrl };
   const failed = {
     event: 'sign_in_failed',
-    ...NOBODY,
+    ...NO_PRINCIPAL,
     session: undefined,
     ...auditOrigin(request),
     reason,

@@ -20,7 +20,7 @@ export interface KeptLogouts {
   keep(token: LogoutToken, carryOut: () => Promise<unknown>): boolean;
   /**
    * Whether this very token was kept and has been carried out since: once, so that the IdP's next attempt
-   * is told so, and a replay is none.
+   * gets success, and a replay does not.
    */
   takeDone(token: LogoutToken): boolean;
   /** Forgets all, and says in the log how many were still to be done. */
@@ -50,8 +50,8 @@ const RETRY_MS = 1_000;
 
 /**
  * Creates the keeper. Most IdPs send a logout token once, whatever they are answered, so that the sender
- * cannot be relied on to try again. What is kept here is lost with the process, which is why the sender is
- * told all the same that the logout has failed.
+ * cannot be relied on to try again. What is kept here is lost with the process, which is why the sender
+ * still gets the answer that the logout has failed.
  */
 export function createKeptLogouts({ schedule, now, log }: KeptLogoutsOptions): KeptLogouts {
   const kept = new Map<string, Kept>();
@@ -128,7 +128,7 @@ export function createKeptLogouts({ schedule, now, log }: KeptLogoutsOptions): K
   }
 }
 
-/** The whole token: another one of the same `jti` is none of those that are kept. */
+/** Key: the whole token, because another token with the same `jti` is a different logout. */
 function nameOf({ issuer, jti, subject, sid, issuedAt }: LogoutToken): string {
   return JSON.stringify([issuer, jti, subject, sid, issuedAt]);
 }

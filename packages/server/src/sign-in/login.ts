@@ -6,7 +6,7 @@
 
 import { PATHS, selectRedirectTarget } from '@sallyport/protocol';
 import { isBackground } from '../answer/caller.ts';
-import { NOBODY } from '../audit/audit.ts';
+import { NO_PRINCIPAL } from '../audit/audit.ts';
 import { auditOrigin } from '../audit/audit-origin.ts';
 import { showIdpRefusal } from './idp-refusal.ts';
 import { readPopupTarget } from './popup.ts';
@@ -113,7 +113,7 @@ export async function startAttempt(
   }
   audit({
     event: 'sign_in_started',
-    ...NOBODY,
+    ...NO_PRINCIPAL,
     session: undefined,
     ...auditOrigin(request),
     reason: because,

@@ -80,7 +80,7 @@ describe('/login', () => {
     expect(bench.asked).toEqual([]);
   });
 
-  it('goes straight to the target when it can tell', async () => {
+  it('goes straight to the target when it can decide', async () => {
     const bench = createSignInUnderTest();
     const { cookie } = await bench.signIn();
     const response = await createLogin(bench.dependencies)(

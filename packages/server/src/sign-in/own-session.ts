@@ -24,7 +24,7 @@ export interface OwnSession {
   readonly principal: Principal;
   readonly user: UserRecord;
   readonly session: SessionView;
-  /** Slides the session's cookie when it is time to. */
+  /** Sends the session's cookie again, with a new Max-Age, when that is due. */
   readonly setCookies: readonly string[];
 }
 

@@ -173,7 +173,7 @@ describe('applications', () => {
     expect(byClient('robot')).toBe('client_id');
   });
 
-  it('are told from people: a list of client ids does not concern a person', () => {
+  it('are distinguished from people: a list of client ids does not concern a person', () => {
     expect(refusal({ clientIds: ['robot'] }, {}, ADA)).toBeUndefined();
   });
 });

@@ -242,7 +242,7 @@ describe('revocation', () => {
 });
 
 describe('an outage', () => {
-  it('of the store leaves everything undecided, remembered verdicts included, and admits nobody', async () => {
+  it('of the store leaves everything undecided, remembered verdicts included, and admits no request', async () => {
     const { ask, signIn, store, outages } = createCheckUnderTest();
     const [remembered, unseen] = [await signIn(), await signIn()];
     await ask(remembered.cookie);
@@ -266,7 +266,7 @@ describe('an outage', () => {
     expect(await ask(cookie)).toMatchObject({ outcome: 'undecided', retryAfterSeconds: 1 });
   });
 
-  it('of the key ring at start leaves every session undecided: nobody is signed out by it', async () => {
+  it('of the key ring at start leaves every session undecided, and ends none', async () => {
     const { ask, signIn, clock, store, dependencies, sessionDependencies } = createCheckUnderTest();
     const { cookie } = await signIn();
     expect(await ask(cookie)).toMatchObject({ outcome: 'admitted' });

@@ -25,7 +25,7 @@ function setup() {
   const createProcess = () => {
     const verifier = createSessionVerifier(sessionDependencies);
     const renewals = new Renewals({
-      ...{ store, ring: sessionDependencies.ring, tokens: idp, limits: LIFETIMES },
+      ...{ store, ring: sessionDependencies.ring, tokens: idp, lifetimes: LIFETIMES },
       budget: new RenewalBudget({
         now: clock.now,
         random: () => 0,

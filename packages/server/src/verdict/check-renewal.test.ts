@@ -31,7 +31,7 @@ function setup() {
   const idp = new RefreshTokensInMemory();
   const { sessions: verifier } = dependencies;
   const renewals = new Renewals({
-    ...{ store, ring: sessionDependencies.ring, tokens: idp, limits: LIFETIMES },
+    ...{ store, ring: sessionDependencies.ring, tokens: idp, lifetimes: LIFETIMES },
     budget: new RenewalBudget({
       now: clock.now,
       random: () => 0,
@@ -251,7 +251,7 @@ describe('a session that counts no longer unasked', () => {
   it('does not outlive its idle time: it is expired, and the IdP is not asked', async () => {
     const { show, signInWith, clock, idp } = setup();
     const { cookie } = await signInWith();
-    clock.advance(LIFETIMES.idleMs);
+    clock.advance(LIFETIMES.idleTimeoutMs);
     expect(await show(cookie)).toEqual({ outcome: 'refused', reason: 'session_expired' });
     expect(idp.asked).toEqual([]);
   });
@@ -385,7 +385,7 @@ describe('whatever the renewals and the verifier do', () => {
     return verdict;
   }
 
-  it('nobody is admitted without a decision that admits, and nothing is thrown', async () => {
+  it('no request is admitted without a decision that admits, and nothing is thrown', async () => {
     const admitted = await admittedOnce();
     const due: Admitted = { ...admitted, renewal: 'due' };
     const { dependencies } = createCheckUnderTest();
@@ -463,7 +463,7 @@ describe('whatever the renewals and the verifier do', () => {
     expect(await check(request)).toBe(REFUSED);
   });
 
-  it('a memory that admits what is due needs no renewal to do so, and one that throws admits nobody', async () => {
+  it('a memory that admits what is due needs no renewal to do so, and one that throws admits no request', async () => {
     const admitted = await admittedOnce();
     const { dependencies } = createCheckUnderTest();
     const started: unknown[] = [];

@@ -26,7 +26,7 @@ describe('a session', () => {
       session: {
         id,
         createdAt: clock.now(),
-        endsAt: clock.now() + LIFETIMES.idleMs,
+        endsAt: clock.now() + LIFETIMES.idleTimeoutMs,
         absoluteEnd: clock.now() + LIFETIMES.absoluteMs,
       },
       setCookie: undefined,
@@ -189,12 +189,12 @@ describe('noting a use', () => {
     clock.advance(60_000);
     expect(await ask(cookie)).toMatchObject({
       setCookie: `${COOKIE}=${cookie}; Path=/; Max-Age=43200; HttpOnly; Secure; SameSite=Lax`,
-      session: { endsAt: clock.now() + LIFETIMES.idleMs },
+      session: { endsAt: clock.now() + LIFETIMES.idleTimeoutMs },
     });
     expect(await ask(cookie)).toMatchObject({
       setCookie: undefined,
       renewal: undefined,
-      session: { endsAt: clock.now() + LIFETIMES.idleMs },
+      session: { endsAt: clock.now() + LIFETIMES.idleTimeoutMs },
     });
   });
 

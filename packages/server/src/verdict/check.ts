@@ -102,7 +102,7 @@ export function createCheck(dependencies: CheckDependencies): Check {
     let verdict = await verifier.decide(values, isPassive);
     if (verdict.outcome === 'unconfirmed') {
       await renewals?.confirm(values, verdict, request);
-      // Whatever came of it stands in the store: renewed, ended, or as it was.
+      // The store holds the result of the renewal: renewed, ended, or unchanged.
       verdict = await verifier.decide(values, isPassive, verdict.id);
     }
     if (verdict.outcome === 'overdue') {
@@ -110,7 +110,7 @@ export function createCheck(dependencies: CheckDependencies): Check {
       if (waitSeconds === undefined) verdict = await verifier.decide(values, isPassive);
       if (verdict.outcome === 'overdue') return notRenewed(waitSeconds);
     }
-    // Of two sessions in one request the IdP was asked about the other one.
+    // The request carries two sessions, and the renewal was of the other one.
     if (verdict.outcome === 'unconfirmed') return notRenewed();
     renewIfDue(verdict, values, request);
     return verdict;

@@ -46,7 +46,7 @@ describe('selectBearerHeaders', () => {
     });
   });
 
-  it('reads the configured header alone when told so', () => {
+  it('reads the configured header alone when configured so', () => {
     expect(STRICT.bearerHeaders).toEqual({
       http: ['core-authorization'],
       grpc: ['core-authorization'],

@@ -47,7 +47,7 @@ describe('identity headers', () => {
     });
   });
 
-  it('tell subjects apart that differ in blanks at their ends', () => {
+  it('distinguish subjects that differ in blanks at their ends', () => {
     const told = ['ada', ' ada', 'ada ', '  ada'].map(
       (subject) => headersOf(prepare({}, [], { ...PRINCIPAL, subject }))['x-user-subject'],
     );

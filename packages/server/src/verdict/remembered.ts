@@ -15,7 +15,7 @@ export interface RememberedSession {
   /** The verdict as it stands until the next use is noted: most requests get this very object. */
   admitted: Admitted & { readonly session: SessionView };
   lastUsedAt: number;
-  readonly idleMs: number;
+  readonly idleTimeoutMs: number;
   readonly revalidateAt: number | undefined;
   readonly confirmedUntil: number | undefined;
   readonly validUntil: number | undefined;

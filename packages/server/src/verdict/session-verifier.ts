@@ -171,12 +171,12 @@ export function createSessionVerifier(
     time: number,
     isPassive: boolean,
   ): Admitted {
-    const { admitted, revalidateAt, idleMs } = entry;
+    const { admitted, revalidateAt, idleTimeoutMs } = entry;
     if (admitted.renewal === undefined && revalidateAt !== undefined && time >= revalidateAt)
       entry.admitted = { ...admitted, renewal: 'due' };
     if (isPassive || !isUseWorthNoting(entry, time)) return entry.admitted;
     const { id, absoluteEnd } = admitted.session;
-    const used = { lastUsedAt: time, idleMs, absoluteEnd };
+    const used = { lastUsedAt: time, idleTimeoutMs, absoluteEnd };
     entry.lastUsedAt = time;
     entry.admitted = {
       ...entry.admitted,
@@ -213,7 +213,7 @@ function toEntry(
     identity,
     admitted: toAdmitted(session, identity),
     lastUsedAt: session.lastUsedAt,
-    idleMs: session.idleMs,
+    idleTimeoutMs: session.idleTimeoutMs,
     revalidateAt: session.revalidateAt,
     confirmedUntil: session.confirmedUntil,
     validUntil: session.validUntil,

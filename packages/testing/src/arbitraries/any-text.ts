@@ -1,5 +1,5 @@
 /**
- * Text that nobody expects.
+ * Unexpected text.
  *
  * @module
  */

@@ -55,7 +55,7 @@ export function createSession(id: number, changes: Partial<Session> = {}): Sessi
     signInAt: NOON - 3 * 3_600_000 - 20_000,
     createdAt: NOON - 3 * 3_600_000,
     absoluteEnd: NOON + 6 * 86_400_000,
-    idleMs: 43_200_000,
+    idleTimeoutMs: 43_200_000,
     lastUsedAt: NOON - 5 * 60_000,
     revalidateAt: undefined,
     confirmedUntil: undefined,
@@ -119,11 +119,18 @@ export class SessionsInMemory {
     read: async (id) => {
       const session = this.#up().standing.get(id);
       if (session === undefined) return undefined;
-      const { lastUsedAt, absoluteEnd, idleMs, signInAt } = session;
+      const { lastUsedAt, absoluteEnd, idleTimeoutMs, signInAt } = session;
       const nothing = new Uint8Array();
       return {
         ...{ id, generation: 1, metadata: nothing, tokens: nothing, principalKey: nothing },
-        ...{ lastUsedAt, absoluteEnd, idleMs, signInAt, sidKey: undefined, renewalSent: false },
+        ...{
+          lastUsedAt,
+          absoluteEnd,
+          idleTimeoutMs,
+          signInAt,
+          sidKey: undefined,
+          renewalSent: false,
+        },
       };
     },
     revoke: async (id, reason) => {

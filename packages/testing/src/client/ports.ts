@@ -12,7 +12,7 @@ import type {
 } from '../../../client/src/grants/ports.ts';
 import type { PlatformMetadata } from '../../../client/src/platform-metadata.ts';
 
-/** Ports that keep what they were told. */
+/** Ports that record their calls. */
 export interface TestPorts extends InteractivePorts, SecretPorts {
   readonly prompts: SignInPrompt[];
   readonly warnings: ConfigProblem[];

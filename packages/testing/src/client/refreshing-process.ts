@@ -2,7 +2,7 @@
  * A process that gets a token from the shared store, for tests with real processes.
  *
  * Started with an IPC channel. It asks for the folder and the addresses with `{ ready }`, says
- * `{ held }` when it holds the lock (and waits for `go` if it was told to pause there), `{ exchanged }`
+ * `{ held }` when it holds the lock (and waits for `go` if it was asked to pause there), `{ exchanged }`
  * when the server has answered (and waits likewise), and at last `{ accessToken }` or `{ failure }`.
  *
  * @module
@@ -16,7 +16,7 @@ import { createTokenSource } from '../../../client/src/source/create-token-sourc
 import { createFileTokenStore } from '../../../client/src/store/file-token-store.ts';
 import { KEY } from './tokens.ts';
 
-/** What the process is told, once it is ready. */
+/** What the process receives, once it is ready. */
 export interface RefreshingTask {
   readonly folder: string;
   readonly tokenEndpoint: string;

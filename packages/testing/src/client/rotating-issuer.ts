@@ -9,7 +9,7 @@ import type { Grant } from '../../../client/src/grant.ts';
 import type { TokenSet } from '../../../client/src/token-set.ts';
 import { HOUR } from './tokens.ts';
 
-/** What the server saw, and what it is told to do. */
+/** What the server saw, and its switches. */
 export class RotatingIssuer {
   readonly #now: () => number;
   #count = 0;

@@ -29,7 +29,7 @@ export interface SignedIn {
   create(more?: Partial<TokenSourceOptions>): TokenSource;
 }
 
-/** Nobody is signed in. */
+/** There is no sign-in. */
 export function setUp(): SignedIn {
   const clock = new Clock();
   const issuer = new RotatingIssuer(clock.now);

@@ -1,5 +1,5 @@
 /**
- * The fake IdP for the running test, with the metadata document that clients are told.
+ * The fake IdP for the running test, with the metadata document for clients.
  *
  * @module
  */

@@ -11,14 +11,14 @@ import type { AccessRules } from '../../../server/src/verdict/access.ts';
 
 /** Idle 12 h, absolute 7 d, 1 h without a refresh token, asked again within 10 min, good for 5 more. */
 export const LIFETIMES: SessionLifetimes = {
-  idleMs: 43_200_000,
+  idleTimeoutMs: 43_200_000,
   absoluteMs: 604_800_000,
   withoutRefreshTokenIdleMs: 3_600_000,
   revalidateAfterMs: 600_000,
   renewalGraceMs: 300_000,
 };
 
-/** The same, with sessions that nobody has to ask the IdP about before their absolute end. */
+/** The same, with sessions that need no renewal before their absolute end. */
 export const UNASKED_LIFETIMES: SessionLifetimes = {
   ...LIFETIMES,
   revalidateAfterMs: LIFETIMES.absoluteMs,
@@ -56,7 +56,7 @@ export const ADA_SIGNS_IN: NewSession = {
   browser: 'Example/1.0',
 };
 
-/** Rules that admit whoever the IdP authenticates. */
+/** Rules that admit everyone whom the IdP authenticates. */
 export const OPEN_RULES: AccessRules = {
   tenants: [],
   groups: [],

@@ -1,5 +1,5 @@
 /**
- * A tracer that keeps what it is told; every request is traced unless it is said otherwise.
+ * A tracer that records its calls; every request is traced unless configured otherwise.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import type {
   TraceSpan,
 } from '../../../server/src/trace/tracer.ts';
 
-/** A span as it was told. */
+/** A recorded span. */
 export class RecordedSpan implements RequestSpan {
   readonly kind: 'request' | 'call' | 'apart';
   readonly name: string;

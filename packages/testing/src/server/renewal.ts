@@ -56,13 +56,13 @@ export class RefreshTokensInMemory implements RefreshTokens {
   readonly givenBack: string[] = [];
   /** Whether a token that was used is spent. */
   isRotating = true;
-  /** Nobody answers, and nothing is spent; `unreachable` when nothing can have arrived. */
+  /** No answer comes, and nothing is spent; `unreachable` when nothing can have arrived. */
   isAway: boolean | 'unreachable' = false;
-  /** The claims it tells. */
+  /** The claims in its answer. */
   claims: Readonly<Record<string, JsonValue>> = ADA_TELLS;
   /** Whether some claims could not be had. */
   isPartial = false;
-  /** Stands between the IdP's answer and whoever waits for it: the token is spent already. */
+  /** Called between the IdP's answer and its receiver: the token is spent already. */
   deliver: (answer: RefreshAnswer) => RefreshAnswer | Promise<RefreshAnswer> = (answer) => answer;
   readonly #good = new Set<string>();
   #issued = 0;
@@ -209,7 +209,7 @@ export function createRenewalBench(): RenewalBench {
           atOnce: 16,
           listening: 16,
         }),
-        limits: LIFETIMES,
+        lifetimes: LIFETIMES,
         keepClaims: (claims) => ({
           user: toUserRecord(claims, ['team', 'office'], false),
           claims: selectAccessClaims(claims, OPEN_RULES),

@@ -45,7 +45,7 @@ export class RingInMemory implements KeyRingSource {
   }
 }
 
-/** Opens a ring and keeps what it tells. */
+/** Opens a ring and records its callbacks. */
 export function openRing(
   source: KeyRingSource,
   clock: Clock,

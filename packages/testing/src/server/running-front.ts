@@ -26,7 +26,7 @@ import { Timers } from '../time/timers.ts';
 import { transports } from '../wire/rpc-clients.ts';
 import { createFixedCheck, type FixedCheck, PUBLIC_ORIGIN } from './fixed-check.ts';
 
-/** What command-line clients are told. */
+/** The metadata for command-line clients. */
 export const CLIENT: PublicClientConfig = {
   clientId: 'native-app',
   redirectUri: 'http://localhost:53593/callback',

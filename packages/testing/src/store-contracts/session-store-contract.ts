@@ -17,7 +17,7 @@ export interface StoreUnderTest {
   elapse?(ms: number): Promise<void>;
 }
 
-/** What a store rejects with when it cannot tell. */
+/** What a store rejects with when it is unavailable. */
 export const UNAVAILABLE: unknown = expect.objectContaining({ code: 'SP_STORE_UNAVAILABLE' });
 
 /** Builds a stored session; its parts are random bytes, since a store cannot open them. */
@@ -29,7 +29,7 @@ export function createStoredSession(id: number, times: Partial<StoredSession> = 
     tokens: new Uint8Array(randomBytes(900)),
     lastUsedAt: NOON,
     absoluteEnd: NOON + 604_800_000,
-    idleMs: 43_200_000,
+    idleTimeoutMs: 43_200_000,
     principalKey: new Uint8Array(16).fill(1),
     sidKey: undefined,
     signInAt: NOON - 30_000,
@@ -214,7 +214,7 @@ export function testSessionStore(
         expect(await one.read(1)).toBeUndefined();
       }));
 
-    it('is told at once in its own process', () =>
+    it('is reported at once in its own process', () =>
       withStores(async (one) => {
         await one.create(createStoredSession(1), undefined);
         one.revocations();
@@ -222,7 +222,7 @@ export function testSessionStore(
         expect(one.revocations().sessions).toContain(1);
       }));
 
-    it(`is told to other processes within ${seenWithinMs} ms`, () =>
+    it(`is reported to other processes within ${seenWithinMs} ms`, () =>
       withStores(async (one, other, clock) => {
         await one.create(createStoredSession(1), undefined);
         other.revocations();
@@ -231,7 +231,7 @@ export function testSessionStore(
         expect(other.revocations().sessions).toContain(1);
       }));
 
-    it('is told also when the row was gone already: somebody may still remember the session', () =>
+    it('is reported also when the row was gone already: a process may still remember the session', () =>
       withStores(async (one, other, clock) => {
         other.revocations();
         await one.revoke(77);
@@ -239,7 +239,7 @@ export function testSessionStore(
         expect(other.revocations().sessions).toContain(77);
       }));
 
-    it('is told of no session that stands, whatever else is written', () =>
+    it('is reported of no session that stands, whatever else is written', () =>
       withStores(async (one, other, clock) => {
         await one.create(createStoredSession(1), undefined);
         other.revocations();
@@ -252,7 +252,7 @@ export function testSessionStore(
         expect(one.revocations().sessions).toEqual([]);
       }));
 
-    it('goes on being told when a process’s clock was set back', () =>
+    it('goes on being reported when a process’s clock was set back', () =>
       withStores(async (one, other, clock) => {
         other.revocations();
         clock.advance(-3_600_000);
@@ -329,16 +329,16 @@ export function testSessionStore(
   describe(`SessionStore contract, ${name}: sweep`, () => {
     it('removes exactly what is idle for too long or past its absolute end', () =>
       withStores(async (one, other, clock) => {
-        const soon = { absoluteEnd: NOON + 10_000, idleMs: 60_000 };
+        const soon = { absoluteEnd: NOON + 10_000, idleTimeoutMs: 60_000 };
         await one.create(createStoredSession(1, soon), undefined);
         await one.create(
           createStoredSession(2, { ...soon, absoluteEnd: NOON + 10_001 }),
           undefined,
         );
-        await one.create(createStoredSession(3, { idleMs: 10_000 }), undefined);
-        await one.create(createStoredSession(4, { idleMs: 10_001 }), undefined);
+        await one.create(createStoredSession(3, { idleTimeoutMs: 10_000 }), undefined);
+        await one.create(createStoredSession(4, { idleTimeoutMs: 10_001 }), undefined);
         await one.create(
-          createStoredSession(5, { idleMs: 10_000, lastUsedAt: NOON + 1 }),
+          createStoredSession(5, { idleTimeoutMs: 10_000, lastUsedAt: NOON + 1 }),
           undefined,
         );
         clock.set(NOON + 10_000);
@@ -348,7 +348,7 @@ export function testSessionStore(
         expect(await one.sweep(100)).toBe(0);
       }));
 
-    it('removes no more than it is told to at a time', () =>
+    it('removes no more than the limit at a time', () =>
       withStores(async (one, _, clock) => {
         for (let id = 1; id <= 7; id += 1) await one.create(createStoredSession(id), undefined);
         clock.advance(604_800_000);

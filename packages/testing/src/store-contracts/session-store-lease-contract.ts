@@ -130,7 +130,7 @@ export function testRenewalLeases(name: string, create: (clock: Clock) => StoreU
         expect(await other.noteRenewalSent(1, 1, 'b', 60_000)).toBe(true);
       }));
 
-    it('goes to who comes first when a lease has ended that nobody else took', () =>
+    it('goes to the first caller when a lease has ended that no other process took', () =>
       withStores(async (one, other, _, elapse) => {
         await one.create(createStoredSession(1), undefined);
         await one.lease(1, 'a', 200);
@@ -183,7 +183,7 @@ export function testRenewalLeases(name: string, create: (clock: Clock) => StoreU
         expect(await other.lease(1, 'b', 60_000)).toBe(true);
       }));
 
-    it('is not given back by anybody else', () =>
+    it('is not given back by another holder', () =>
       withStores(async (one, other) => {
         await one.lease(1, 'a', 60_000);
         await other.release(1, 'b');

@@ -61,7 +61,7 @@ export function testSessionsOfOwners(
   const withStores = createWithStores(create);
 
   describe(`SessionStore contract, ${name}: the end of all of an owner`, () => {
-    it('ends every session of a principal for every process, and nobody else’s', () =>
+    it('ends every session of a principal for every process, and no other principal’s', () =>
       withStores(async (one, other, clock) => {
         await one.create(createStoredSession(1), undefined);
         await one.create(createStoredSession(2, { sidKey: SID }), undefined);
@@ -90,10 +90,10 @@ export function testSessionsOfOwners(
         expect(sorted(ended)).toEqual([1, 2]);
         clock.advance(seenWithinMs);
         expect(await readIds(one, [1, 2, 3, 4])).toEqual([3, 4]);
-        const told = one.revocations().sessions;
-        expect(told).toEqual(expect.arrayContaining([1, 2]));
-        expect(told).not.toContain(3);
-        expect(told).not.toContain(4);
+        const reported = one.revocations().sessions;
+        expect(reported).toEqual(expect.arrayContaining([1, 2]));
+        expect(reported).not.toContain(3);
+        expect(reported).not.toContain(4);
       }));
 
     it('ends those of a principal that belong to no known session at the IdP, and sign-ins that bring none', () =>
@@ -224,7 +224,7 @@ export function testSessionsOfOwners(
   });
 
   describe(`SessionStore contract, ${name}: lists`, () => {
-    it('give a principal’s sessions, also those past their end, and nobody else’s', () =>
+    it('give a principal’s sessions, also those past their end, and no other principal’s', () =>
       withStores(async (one, other, clock) => {
         const mine = [createStoredSession(1), createStoredSession(2, { sidKey: SID })];
         for (const session of mine) await one.create(session, undefined);
@@ -238,7 +238,7 @@ export function testSessionsOfOwners(
     it('of a principal leave out what ended or was swept', () =>
       withStores(async (one, other, clock) => {
         await one.create(createStoredSession(1), undefined);
-        await one.create(createStoredSession(2, { idleMs: 10 }), undefined);
+        await one.create(createStoredSession(2, { idleTimeoutMs: 10 }), undefined);
         await one.create(createStoredSession(3), undefined);
         await one.revoke(1);
         clock.advance(10);

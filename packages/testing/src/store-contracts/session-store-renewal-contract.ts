@@ -56,7 +56,7 @@ export function testSessionStoreRenewal(
         const renewed = renew(session, {
           lastUsedAt: NOON + 60_000,
           absoluteEnd: NOON + 900_000_000,
-          idleMs: 7_200_000,
+          idleTimeoutMs: 7_200_000,
         });
         expect(await other.replace(renewed)).toBe(true);
         for (const store of [one, other]) {
@@ -196,7 +196,7 @@ export function testSessionStoreRenewal(
         for (const store of [one, other]) expect(store.revocations().sessions).toContain(1);
       }));
 
-    it('leaves a session of another generation alone, and is told of nothing', () =>
+    it('leaves a session of another generation alone, and reports nothing', () =>
       withStores(async (one, other, clock) => {
         const session = createStoredSession(1, { generation: 4 });
         await one.create(session, undefined);

@@ -39,7 +39,7 @@ const RSA_MAX_BITS = 8_192;
 /** An even one is no exponent; a large one makes a verification slow, and no issuer has one. */
 const EXPONENT_MIN = 3n;
 const EXPONENT_MAX = 2n ** 64n;
-/** A token that names no key is tried with so many, and so is one whose key id stands there twice. */
+/** Most keys tried for a token that names no key, or whose key id the set has twice. */
 const CANDIDATES_MAX = 4;
 
 /**

@@ -225,7 +225,7 @@ describe('an id_token that names another', () => {
   });
 });
 
-describe('an id_token that does not pass is unverified, and the new refresh token is told', () => {
+describe('an id_token that does not pass is unverified, and the new refresh token is reported', () => {
   it.each([
     ['issuer', { iss: 'https://evil.example' }],
     ['audience', { aud: 'another-app' }],

@@ -47,7 +47,7 @@ export type ExchangeRefusal =
 export type LogoutTokenRefusal =
   /** It did not pass a check; `check` is for the log and holds no token. */
   | { readonly reason: 'token_invalid'; readonly check: string }
-  /** Its key is none of those known, and the IdP was asked so lately that it may have a new one since. */
+  /** The key is unknown, and the keys were fetched too recently to fetch them again: the IdP may have published it since. */
   | { readonly reason: 'key_pending'; readonly retryAfterSeconds: number }
   /** Not decided: metadata or keys are missing and could not be fetched now. */
   | { readonly reason: 'idp_unreachable' };

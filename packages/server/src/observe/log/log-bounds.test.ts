@@ -101,7 +101,7 @@ describe('a flood', () => {
     expect(linesOf('sign_in_failed').at(-1)?.[2]).toMatchObject({ reason: 'token_invalid' });
   });
 
-  it('that is over is told when the log is closed', () => {
+  it('that is over is reported when the log is closed', () => {
     const { bounded, linesOf } = setup();
     for (let count = 0; count < 51; count += 1) bounded.log('audit', 'bearer_refused');
     bounded.close();

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { createAudit, NO_REQUEST, NOBODY } from '../../audit/audit.ts';
+import { createAudit, NO_PRINCIPAL, NO_REQUEST } from '../../audit/audit.ts';
 import type { Log, LogFields } from '../../log/log.ts';
 import { EventBudget } from '../../log/log-budget.ts';
 import {
@@ -53,7 +53,7 @@ export function boundLog(log: Log, schedule: Schedule): BoundedLog {
     }
     audit({
       event: 'events_suppressed',
-      ...NOBODY,
+      ...NO_PRINCIPAL,
       session: undefined,
       ...NO_REQUEST,
       reason: 'flood',

@@ -109,7 +109,7 @@ describe('admissions', () => {
     }
   });
 
-  it('are told with who, what, where to, and under which ids', () => {
+  it('are reported with who, what, where to, and under which ids', () => {
     const { observe, lines } = setup(1);
     const trace = '0af7651916cd43dd8448eb211c80319c';
     const headers = {

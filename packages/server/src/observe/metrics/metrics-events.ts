@@ -97,7 +97,7 @@ export function createEventCounts(): EventCounts {
   );
   const failures = byLabel(
     'sallyport_failures_total',
-    'Events of the log that tell of something broken.',
+    'Events of the log that report a failure.',
     'event',
     eventsCountedBy('sallyport_failures_total'),
   );

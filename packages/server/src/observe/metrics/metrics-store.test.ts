@@ -10,7 +10,7 @@ const STORED = {
   tokens: KEY,
   lastUsedAt: 0,
   absoluteEnd: 1,
-  idleMs: 1,
+  idleTimeoutMs: 1,
   principalKey: KEY,
   sidKey: undefined,
   signInAt: 0,

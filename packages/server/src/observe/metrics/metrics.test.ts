@@ -176,7 +176,7 @@ describe('Reloads of the configuration', () => {
     ]);
   });
 
-  it('are told by the process that starts the workers, and by no worker', () => {
+  it('are reported by the process that starts the workers, and by no worker', () => {
     const { options } = setup();
     const names = [false, true].map((isWorker) =>
       createMetrics({ ...options, isWorker })

@@ -75,7 +75,7 @@ export interface Metrics {
   timeStore(store: SessionStore): SessionStore;
   /** From now on this server is the one that is read; `undefined` where nothing is authenticated. */
   follow(readings: (() => ServerReadings) | undefined): void;
-  /** Everything as it stands. */
+  /** All current values. */
   read(): readonly Metric[];
 }
 
@@ -200,37 +200,24 @@ function readGauges(readings: ServerReadings | undefined, now: number): readonly
         value: age(fetchedAt),
       })),
     ),
-    readGauge(
-      {
-        name: 'sallyport_remembered_sessions',
-        help: 'Sessions whose verdict is kept in memory.',
-        aggregator: 'sum',
-      },
-      [{ value: sessions?.size }],
-    ),
-    readGauge(
-      {
-        name: 'sallyport_remembered_sessions_limit',
-        help: 'Most sessions whose verdict is kept in memory.',
-        aggregator: 'sum',
-      },
-      [{ value: sessions?.limit }],
-    ),
-    readGauge(
-      {
-        name: 'sallyport_remembered_tokens',
-        help: 'Bearer tokens whose verdict is kept in memory.',
-        aggregator: 'sum',
-      },
-      [{ value: tokens?.size }],
-    ),
-    readGauge(
-      {
-        name: 'sallyport_remembered_tokens_limit',
-        help: 'Most bearer tokens whose verdict is kept in memory.',
-        aggregator: 'sum',
-      },
-      [{ value: tokens?.limit }],
-    ),
+    ...readRemembered('sessions', 'sessions', sessions),
+    ...readRemembered('tokens', 'bearer tokens', tokens),
+  ];
+}
+
+/** The gauges of one memory of verdicts: how many it holds, and at most. */
+function readRemembered(
+  kind: 'sessions' | 'tokens',
+  subject: string,
+  occupancy: Occupancy | undefined,
+): readonly Metric[] {
+  const name = `sallyport_remembered_${kind}`;
+  const all = `${subject[0]?.toUpperCase()}${subject.slice(1)} whose verdict is kept in memory.`;
+  const most = `Most ${subject} whose verdict is kept in memory.`;
+  return [
+    readGauge({ name, help: all, aggregator: 'sum' }, [{ value: occupancy?.size }]),
+    readGauge({ name: `${name}_limit`, help: most, aggregator: 'sum' }, [
+      { value: occupancy?.limit },
+    ]),
   ];
 }

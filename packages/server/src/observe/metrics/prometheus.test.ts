@@ -83,7 +83,7 @@ describe('The metrics of several processes', () => {
 });
 
 describe('The runtime', () => {
-  it('tells memory, processor, event loop and garbage collection, each of one process', async () => {
+  it('reports memory, processor, event loop and garbage collection, each of one process', async () => {
     const metrics = await watchRuntime('3').read();
     const names = metrics.map(({ name }) => name);
     for (const name of [

@@ -52,7 +52,7 @@ function createSession(index: number, generation = 1): StoredSession {
     tokens: sealed(index * generation + 1, TOKENS_BYTES),
     lastUsedAt: begunAt,
     absoluteEnd: begunAt + 604_800_000,
-    idleMs: 43_200_000,
+    idleTimeoutMs: 43_200_000,
     principalKey: keyOf(Math.floor(index / SESSIONS_EACH)),
     sidKey: keyOf(1_000_000 + index),
     signInAt: begunAt - 30_000,

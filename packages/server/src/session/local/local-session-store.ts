@@ -141,7 +141,7 @@ export function createLocalSessionStore({
     },
 
     async replace(session) {
-      const { id, generation, metadata, tokens, lastUsedAt, absoluteEnd, idleMs } = session;
+      const { id, generation, metadata, tokens, lastUsedAt, absoluteEnd, idleTimeoutMs } = session;
       return write(true, (at) => {
         const { changes } = at.replace.run(
           generation,
@@ -149,7 +149,7 @@ export function createLocalSessionStore({
           tokens,
           lastUsedAt,
           absoluteEnd,
-          idleMs,
+          idleTimeoutMs,
           id,
           generation - 1,
         );

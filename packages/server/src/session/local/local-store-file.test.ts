@@ -91,7 +91,7 @@ function insertVersion1(
 ): void {
   db.prepare('INSERT INTO session VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)').run(
     ...[id, generation, metadata, tokens, NOON + id, NOON + LIFETIMES.absoluteMs],
-    ...[LIFETIMES.idleMs, PRINCIPAL_KEY, id % 2 === 0 ? SID_KEY : null],
+    ...[LIFETIMES.idleTimeoutMs, PRINCIPAL_KEY, id % 2 === 0 ? SID_KEY : null],
   );
 }
 
@@ -119,7 +119,7 @@ describe('a file of version 1', () => {
         tokens: new Uint8Array([0, id]),
         lastUsedAt: NOON + id,
         absoluteEnd: NOON + LIFETIMES.absoluteMs,
-        idleMs: LIFETIMES.idleMs,
+        idleTimeoutMs: LIFETIMES.idleTimeoutMs,
         principalKey: new Uint8Array(PRINCIPAL_KEY),
         sidKey: id % 2 === 0 ? new Uint8Array(SID_KEY) : undefined,
         signInAt: NOON + id,
@@ -134,22 +134,27 @@ describe('a file of version 1', () => {
     expect(await store.listByPrincipal(PRINCIPAL_KEY, 100)).toHaveLength(10);
   });
 
-  it('signs nobody out: a cookie of then is the session of then, and can be renewed', async () => {
+  it('ends no session: a cookie of then is the session of then, and can be renewed', async () => {
     const clock = new Clock();
     const path = createVersion1(0);
     const { ring } = openRing(new RingInMemory(), clock);
     const handle: SessionHandle = { id: 4_711, secret: Buffer.alloc(32, 7) };
     const kept = {
       ...{ principal, user: ADA, claims: ADA_SIGNS_IN.claims, sid },
-      ...{ createdAt: NOON - 5_000, absoluteEnd: NOON + 1_000_000, idleMs: LIFETIMES.idleMs },
+      ...{
+        createdAt: NOON - 5_000,
+        absoluteEnd: NOON + 1_000_000,
+        idleTimeoutMs: LIFETIMES.idleTimeoutMs,
+      },
       ...{ revalidateAt: NOON + 480_000, address: '192.0.2.1', browser: 'Example/1.0' },
     };
     const secretHash = createHash('sha256').update(handle.secret).digest('base64url');
+    const { idleTimeoutMs: idleMs, ...written } = kept;
     const sealed = [
       seal(
         ring,
         { purpose: 'session-metadata', binding: '4711/3' },
-        JSON.stringify({ v: 1, secretHash, ...kept }),
+        JSON.stringify({ v: 1, secretHash, idleMs, ...written }),
       ),
       seal(
         ring,

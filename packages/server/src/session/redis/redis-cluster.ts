@@ -42,7 +42,7 @@ export function createClusterFinder(options: ClusterOptions): ServerFinder {
   return {
     watches: false,
     async find() {
-      // All at once: the first that answers is as good as any, and some may be down.
+      // Asks all at once: every answer is as good as another, and some servers may be down.
       const servers = new Map(
         [...options.seeds, ...known].map((server) => [`${server.host} ${server.port}`, server]),
       );

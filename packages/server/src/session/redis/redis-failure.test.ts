@@ -61,7 +61,7 @@ describe('a server’s refusal', () => {
 });
 
 describe('any other failure', () => {
-  it('of the network is told with its cause', () => {
+  it('of the network is reported with its cause', () => {
     const cause = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:6379'), {
       code: 'ECONNREFUSED',
     });
@@ -80,7 +80,7 @@ describe('any other failure', () => {
 });
 
 describe('a script the server does not know', () => {
-  it('is told from a refusal of one that it knows', () => {
+  it('is distinguished from a refusal of one that it knows', () => {
     expect(isUnknownScript(new Error('NOSCRIPT No matching script.'))).toBe(true);
     expect(isUnknownScript(new Error('ERR NOSCRIPT'))).toBe(false);
     expect(isUnknownScript('NOSCRIPT')).toBe(false);

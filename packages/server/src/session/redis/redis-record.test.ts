@@ -14,7 +14,7 @@ const session: fc.Arbitrary<StoredSession> = fc.record({
   tokens: bytes(600),
   lastUsedAt: TIME,
   absoluteEnd: TIME,
-  idleMs: TIME,
+  idleTimeoutMs: TIME,
   principalKey: bytes(255),
   sidKey: fc.option(fc.uint8Array({ minLength: 1, maxLength: 255 }), { nil: undefined }),
   signInAt: TIME,

@@ -27,7 +27,7 @@ export function encodeRecord(session: StoredSession): Buffer {
   fixed.writeUInt32BE(session.generation, 2);
   fixed.writeUIntBE(session.lastUsedAt, 6, TIME_BYTES);
   fixed.writeUIntBE(session.absoluteEnd, 12, TIME_BYTES);
-  fixed.writeUIntBE(session.idleMs, 18, TIME_BYTES);
+  fixed.writeUIntBE(session.idleTimeoutMs, 18, TIME_BYTES);
   fixed.writeUIntBE(session.signInAt, 24, TIME_BYTES);
   fixed.writeUInt8(principalKey.length, 30);
   fixed.writeUInt8(sidKey.length, 31);
@@ -55,7 +55,7 @@ export function decodeRecord(id: number, bytes: Buffer): StoredSession | undefin
     tokens: toBytes(bytes, tokensAt, bytes.length),
     lastUsedAt: bytes.readUIntBE(6, TIME_BYTES),
     absoluteEnd: bytes.readUIntBE(12, TIME_BYTES),
-    idleMs: bytes.readUIntBE(18, TIME_BYTES),
+    idleTimeoutMs: bytes.readUIntBE(18, TIME_BYTES),
     principalKey: toBytes(bytes, FIXED_BYTES, sidAt),
     sidKey: metadataAt === sidAt ? undefined : toBytes(bytes, sidAt, metadataAt),
     signInAt: bytes.readUIntBE(24, TIME_BYTES),

@@ -65,7 +65,7 @@ describe('the log of ended sessions', () => {
     expect(log.take()).toEqual({ sessions: [], all: false });
   });
 
-  it('tells what ended, once', async () => {
+  it('reports what ended, once', async () => {
     const { log, connection } = await follow({ now: 0 });
     log.take();
     await connection.answer(page(entry('2-0', '1-0', 7, 8), entry('3-0', '2-0', 9)));

@@ -87,7 +87,7 @@ local function lastEntry()
   return entries[1] and entries[1][1] or '0-0'
 end
 
-local function tell(ids)
+local function publish(ids)
   for from = 1, #ids, ${IDS_PER_ENTRY} do
     local some = table.concat(ids, '', from, math.min(from + ${IDS_PER_ENTRY - 1}, #ids))
     redis.call('XADD', P .. 'revoked', 'MAXLEN', '~', ${LOG_LENGTH}, '*', 'ids', some, 'after', lastEntry())
@@ -113,11 +113,11 @@ local function lifeOf(head, now, kept) return math.max(endOf(head) - now, 0) + k
 export const CREATE: RedisScript = script(`${COMMON}
 local id, record = ARGV[2], ARGV[3]
 if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
-local told = {}
+local published = {}
 if ARGV[6] ~= '' then
   local replaced = headOf(ARGV[6])
   if replaced then finish(ARGV[6], replaced, ARGV[7]) end
-  told[1] = ARGV[6]
+  published[1] = ARGV[6]
 end
 local _, _, _, used, stop, idle, signIn, ofPrincipal, ofSid = struct.unpack(FIXED, record)
 local head = {
@@ -132,14 +132,14 @@ for _, owner in ipairs(ownersOf(head)) do
 end
 if reason then
   finish(id, nil, reason)
-  told[#told + 1] = id
+  published[#published + 1] = id
 else
   for _, owner in ipairs(ownersOf(head)) do redis.call('HSET', bucketOf(owner), owner .. id, '') end
   redis.call('ZADD', P .. 'ends', endOf(head), memberOf(id, head))
   redis.call('SET', KEYS[1], record, 'PX', lifeOf(head, ARGV[4], ARGV[5]))
   redis.call('DEL', P .. 'e:' .. id)
 end
-tell(told)
+publish(published)
 return reason and 2 or 1`);
 
 /** KEYS record. ARGV prefix, id, now, how long a record is kept past its end, last use. */
@@ -223,7 +223,7 @@ export const REVOKE: RedisScript = script(`${COMMON}
 local id, head = ARGV[2], headOf(ARGV[2])
 if ARGV[4] ~= '' and not (head and head.generation == tonumber(ARGV[4])) then return 0 end
 finish(id, head, ARGV[3])
-tell({id})
+publish({id})
 return 1`);
 
 /**
@@ -249,7 +249,7 @@ for _, id in ipairs(idsOf(owner)) do
     if #ended == tonumber(ARGV[6]) then break end
   end
 end
-tell(ended)
+publish(ended)
 return ended`);
 
 /** KEYS ends, for its place. ARGV prefix, owner, most. Gives ids and records in turn, and drops ids without one. */

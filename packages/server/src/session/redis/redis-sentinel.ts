@@ -34,7 +34,7 @@ const OUTDATED_MS = 10_000;
 /**
  * Creates the finder. Every search asks all sentinels at once, on connections that are kept, and
  * believes the one that knows of the latest failover: a sentinel that has not heard of it yet, or was
- * cut off together with the old master, would send us back there.
+ * cut off together with the old master, would name that master.
  */
 export function createSentinelFinder(options: SentinelOptions): ServerFinder {
   const connections = new Map<RedisAddress, RedisConnection>();
@@ -98,7 +98,7 @@ async function collect<T>(asked: readonly Promise<T>[]): Promise<readonly T[]> {
       answers.push(await each);
       timer ??= setTimeout(stop, OTHERS_MS);
     } catch {
-      // One that cannot be asked has no opinion.
+      // A sentinel that does not answer has no opinion.
     }
   });
   await Promise.race([Promise.all(noting), enough]);

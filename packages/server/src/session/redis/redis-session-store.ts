@@ -191,7 +191,7 @@ function createStore(parts: StoreParts): SessionStore {
 
     read,
 
-    // One value, views of which cost nothing: no part of it could be had in one command alone.
+    // The record is one value in Redis: a command reads all of it or none.
     readMetadata: read,
 
     async touch(id, lastUsedAt) {
@@ -200,7 +200,7 @@ function createStore(parts: StoreParts): SessionStore {
     },
 
     async replace(session) {
-      const { id, generation, lastUsedAt, absoluteEnd, idleMs } = session;
+      const { id, generation, lastUsedAt, absoluteEnd, idleTimeoutMs } = session;
       const reply = await runDurably(keeping, {
         script: REPLACE,
         keys: [layout.record(id)],
@@ -212,7 +212,7 @@ function createStore(parts: StoreParts): SessionStore {
           generation,
           lastUsedAt,
           absoluteEnd,
-          idleMs,
+          idleTimeoutMs,
           Buffer.from(session.metadata),
           Buffer.from(session.tokens),
         ],

@@ -130,7 +130,7 @@ describe('the number at once', () => {
     expect(budget.take().ok).toBe(false);
   });
 
-  it('counts the end of a turn once, however often it is told', () => {
+  it('counts the end of a turn once, however often it is reported', () => {
     const { budget } = setup({ perSecond: 100, atOnce: 2 });
     const first = grant(budget);
     grant(budget);

@@ -117,7 +117,7 @@ describe('a process that dies while it renews', () => {
     expect(await sessions.find(ada.cookie)).toBe('renewal_lost');
   });
 
-  it('after it has sent to an IdP that takes a token twice: nobody is signed out', async () => {
+  it('after it has sent to an IdP that takes a token twice: no session ends', async () => {
     const { timers, idp, ada, one, other, sessions } = await setupTwo();
     idp.isRotating = false;
     idp.deliver = () => new Promise(() => {});

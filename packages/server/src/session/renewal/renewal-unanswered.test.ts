@@ -137,7 +137,7 @@ describe('an IdP that cannot be connected to', () => {
     expect(await one.renew(ada)).toEqual(REFUSED);
   });
 
-  it('does not make up for what was sent earlier: a refusal is told as lost', async () => {
+  it('does not make up for what was sent earlier: a refusal is reported as lost', async () => {
     const { timers, idp, ada, one, look } = await setupTwo();
     idp.deliver = () => CUT;
     await one.renew(ada);

@@ -151,7 +151,7 @@ describe('a renewal', () => {
 });
 
 describe('many at the same time', () => {
-  it('ask once: 3 processes with 20 flights each, an IdP that takes five seconds, nobody signed out', async () => {
+  it('ask once: 3 processes with 20 flights each, an IdP that takes five seconds, no session ends', async () => {
     const { timers, idp, ada, one, other, createProcess, sessions, ...bench } = await setupTwo();
     const release = holdAnswer({ idp });
     const processes = [one, other, createProcess()];
@@ -208,7 +208,7 @@ describe('many at the same time', () => {
 
 describe('an IdP', () => {
   it.each(['invalid_grant', 'interaction_required', 'login_required'])(
-    'that refuses with %s ends the session, says so to its cookie, and tells its code',
+    'that refuses with %s ends the session, says so to its cookie, and reports its code',
     async (code) => {
       const { ada, one, sessions, ...bench } = await setupTwo();
       answerWith(bench, refuse({ reason: 'refused', code }));
@@ -217,7 +217,7 @@ describe('an IdP', () => {
     },
   );
 
-  it('that names somebody else ends the session; there is no code to tell', async () => {
+  it('that names another subject ends the session; there is no code to report', async () => {
     const { ada, one, sessions, ...bench } = await setupTwo();
     answerWith(bench, refuse({ reason: 'other_subject' }));
     expect(await one.renew(ada)).toEqual({ kind: 'ended', byUs: 'renewal_refused' });
@@ -235,7 +235,7 @@ describe('an IdP', () => {
     expect((await look(ada))?.stored).toMatchObject({ generation: 2, renewalSent: false });
   });
 
-  it('that is away after it has spent the token loses the session, and that is what the cookie is told', async () => {
+  it('that is away after it has spent the token loses the session, and the answer to its cookie says so', async () => {
     const { timers, idp, ada, one, sessions } = await setupTwo();
     idp.deliver = () => refuse({ reason: 'unavailable', cause: new Error('cut') });
     expect(await one.renew(ada)).toMatchObject({ kind: 'postponed' });

@@ -17,7 +17,7 @@ import type { KeyRing } from '../key-ring.ts';
 import type { SessionHandle } from '../session-cookie.ts';
 import { openSession, openTokens, type Session, toStoredSession } from '../session-record.ts';
 import type { SessionStore, StoredSession } from '../session-store.ts';
-import { planValidation, type ValidationLimits } from '../validation.ts';
+import { planValidation, type ValidationLifetimes } from '../validation.ts';
 import type { RenewalBudget, RenewalTurn } from './renewal-budget.ts';
 
 /** The session as the caller has read it. */
@@ -48,7 +48,7 @@ export interface RenewalDependencies {
   readonly ring: KeyRing;
   readonly tokens: RefreshTokens;
   readonly budget: RenewalBudget;
-  readonly limits: ValidationLimits;
+  readonly lifetimes: ValidationLifetimes;
   /** What a session keeps of claims: the record for backends, and what the access rules look at. */
   readonly keepClaims: (claims: Readonly<Record<string, JsonValue>>) => {
     readonly user: UserRecord;
@@ -153,7 +153,7 @@ async function sendRenewal(
   holder: string,
   turn: RenewalTurn,
 ): Promise<RenewalOutcome> {
-  const { store, ring, tokens: relyingParty, limits, keepClaims, onSent, now } = dependencies;
+  const { store, ring, tokens: relyingParty, lifetimes, keepClaims, onSent, now } = dependencies;
   const opened = openStored(ring, stored, handles);
   if (opened?.tokens.refreshToken === undefined) return { kind: 'ended', byUs: undefined };
   const { handle, session, tokens } = opened;
@@ -179,7 +179,7 @@ async function sendRenewal(
         ...keepClaims(
           isPartial ? joinClaims({ idToken: claims, earlier: known(session) }) : claims,
         ),
-        ...planValidation(limits, now(), session.id, true, accessTokenLifeMs),
+        ...planValidation(lifetimes, now(), session.id, true, accessTokenLifeMs),
       },
       refreshed.value.tokens,
     );

@@ -35,7 +35,7 @@ describe('the audit lines of a renewal', () => {
     ]);
   });
 
-  it('tells no error of a session that was ended for naming somebody else: the IdP gave none', async () => {
+  it('reports no error of a session that was ended for naming another user: the IdP gave none', async () => {
     const { renewals, signIn, idp, lines } = setup();
     const ada = await signIn();
     idp.deliver = () => refuse({ reason: 'other_subject' });

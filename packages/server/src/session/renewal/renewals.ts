@@ -9,8 +9,8 @@ import {
   type AuditOrigin,
   type AuditPrincipal,
   auditPrincipal,
+  NO_PRINCIPAL,
   NO_REQUEST,
-  NOBODY,
 } from '../../audit/audit.ts';
 import type { RequestSource } from '../../audit/audit-origin.ts';
 import { describeFailure, type Log } from '../../log/log.ts';
@@ -208,7 +208,7 @@ export class Renewals {
     const { id, generation } = seen;
     const session = formatSessionId(id);
     const request_id = origin.request_id;
-    let who: AuditPrincipal = NOBODY;
+    let who: AuditPrincipal = NO_PRINCIPAL;
     let sentAt = now();
     const onSent = ({ principal }: Session): void => {
       sentAt = now();
