@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Browser } from './wire/browser.ts';
 import { type Asker, createAsker } from './wire/many.ts';
-import { type Service, startService } from './wire/platform.ts';
+import { type Service, startHostedService } from './wire/platform.ts';
 
 const TOTAL = process.env['CI'] === 'true' ? 100_000 : 10_000;
 const BATCH = 100;
@@ -25,7 +25,7 @@ describe('Cookies nobody was given', () => {
   const attempts: { cookie: string; state: string }[] = [];
 
   beforeAll(async () => {
-    service = await startService();
+    service = await startHostedService();
     asker = createAsker(service.url, 16);
     for (let count = 0; count < 4; count += 1) {
       const browser = new Browser();

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Browser } from '../wire/browser.ts';
 import { signInOf } from '../wire/logout-token.ts';
-import { type Service, startService, WEB_CLIENT_SECRET } from '../wire/platform.ts';
+import { type Service, startHostedService, WEB_CLIENT_SECRET } from '../wire/platform.ts';
 import { temporaryFolder } from '../wire/process.ts';
 import { SESSION_COOKIE } from '../wire/sign-in.ts';
 import { PURPOSES, type RingKey, tryToOpen } from './sealed-record.ts';
@@ -31,7 +31,7 @@ describe('A copy of the state directory of a running service', () => {
   const idTokens: string[] = [];
 
   beforeAll(async () => {
-    service = await startService();
+    service = await startHostedService();
     for (let count = 0; count < SESSIONS; count += 1) {
       const browser = new Browser();
       const { forge } = signInOf(SUBJECT);
