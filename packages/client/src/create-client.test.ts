@@ -14,6 +14,8 @@ import { type ClientPorts, createClient } from './create-client.ts';
 import type { PlatformMetadata } from './platform-metadata.ts';
 import type { ClientSettings } from './settings/client-settings.ts';
 import { loadClientSettings } from './settings/load-client-settings.ts';
+import type { TokenSet } from './token-set.ts';
+import type { TokenStore } from './token-store.ts';
 
 const SERVICE = '/flyteidl2.auth.AuthMetadataService';
 const tokens = (accessToken: string) => ({
@@ -39,6 +41,15 @@ afterEach(async () => {
 
 /** What the identity provider was sent, its metadata document aside. */
 const posted = () => idp.requests.filter(({ method }) => method === 'POST');
+
+/** Opens a store that holds these tokens, whatever is written to it. */
+const storeHolding = (kept: TokenSet) => (): Promise<TokenStore> =>
+  Promise.resolve({
+    kind: 'memory',
+    read: () => Promise.resolve(kept),
+    write: () => Promise.resolve(),
+    remove: () => Promise.resolve(),
+  });
 
 function advertise(changes: Record<string, unknown> = {}): void {
   const { redirectUri = 'http://localhost:53593/callback', ...publicClient } = changes;
@@ -272,13 +283,7 @@ describe('a client of a person', () => {
         read: (origin) => Promise.resolve(learned.get(origin)),
         write: () => Promise.reject(new Error('nothing is learned here')),
       },
-      openStore: () =>
-        Promise.resolve({
-          kind: 'memory',
-          read: () => Promise.resolve(kept),
-          write: () => Promise.resolve(),
-          remove: () => Promise.resolve(),
-        }),
+      openStore: storeHolding(kept),
     });
     expect(await client.tokenSource.get()).toMatchObject({ value: { accessToken: 'kept' } });
     expect(await client.authorizationHeader()).toBe('core-authorization');
@@ -304,13 +309,7 @@ describe('a client of a person', () => {
         read: () => Promise.resolve(metadataOf(issuer)),
         write: () => Promise.resolve(),
       },
-      openStore: () =>
-        Promise.resolve({
-          kind: 'memory',
-          read: () => Promise.resolve(kept),
-          write: () => Promise.resolve(),
-          remove: () => Promise.resolve(),
-        }),
+      openStore: storeHolding(kept),
     });
     expect(await client.tokenSource.get()).toMatchObject(
       isSame
