@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Browser } from '../wire/browser.ts';
-import { type Service, startService } from '../wire/platform.ts';
+import { type Service, startHostedService } from '../wire/platform.ts';
 import { temporaryFolder } from '../wire/process.ts';
 import { askMe } from '../wire/sign-in.ts';
 import { home, useHome } from './fixture.ts';
@@ -16,7 +16,7 @@ describe('sallyport sessions with another state than that of the server', () => 
   let ada: Browser;
   const folder = temporaryFolder();
   beforeAll(async () => {
-    service = await startService();
+    service = await startHostedService();
     ada = await signIn(service, ADA, FIREFOX);
   });
   afterAll(async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Browser } from '../wire/browser.ts';
-import { type Service, startService } from '../wire/platform.ts';
+import { type Service, startHostedService } from '../wire/platform.ts';
 import { askMe } from '../wire/sign-in.ts';
 import type { Ended } from './command.ts';
 import { home, useHome } from './fixture.ts';
@@ -22,7 +22,7 @@ useHome();
 
 let service: Service;
 beforeAll(async () => {
-  service = await startService();
+  service = await startHostedService();
 });
 afterAll(() => service.stop());
 const run = (...args: string[]): Promise<Ended> =>
