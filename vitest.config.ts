@@ -18,6 +18,9 @@ const maxWorkers = '100%';
 /** They start processes of their own; the other tests of the packages start none. */
 const WITH_PROCESSES = ['packages/*/src/**/*.process.test.ts'];
 
+/** They start the command. */
+const globalSetup = ['tools/suite/built-command.ts'];
+
 /** They measure what a process does under load: nothing else runs beside them. */
 const UNDER_LOAD = ['conformance/operation/under-load.test.ts', 'interop/load/steady.test.ts'];
 
@@ -63,6 +66,7 @@ const config: ViteUserConfig = defineConfig({
         test: {
           name: 'conformance',
           env: { STATE_IN_MEMORY: '/dev/shm' },
+          globalSetup,
           maxWorkers,
           sequence: { groupOrder: 2 },
           include: ['conformance/**/*.test.ts'],
@@ -77,6 +81,7 @@ const config: ViteUserConfig = defineConfig({
         ...source,
         test: {
           name: 'interop',
+          globalSetup,
           maxWorkers,
           sequence: { groupOrder: 3 },
           include: ['interop/**/*.test.ts'],
@@ -90,6 +95,7 @@ const config: ViteUserConfig = defineConfig({
         ...source,
         test: {
           name: 'load',
+          globalSetup,
           include: UNDER_LOAD,
           testTimeout: 120_000,
           hookTimeout: 60_000,

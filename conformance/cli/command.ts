@@ -7,12 +7,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { COMMAND } from '../wire/command-file.ts';
 import { temporaryFolder } from '../wire/process.ts';
 import type { CommandHost } from './command-host.ts';
-
-/** The real command. */
-export const COMMAND: string = new URL('../../packages/cli/bin/sallyport.js', import.meta.url)
-  .pathname;
 
 /** How a command ended. */
 export interface Ended {

@@ -5,7 +5,8 @@
  */
 
 import { execFileSync, spawn } from 'node:child_process';
-import { COMMAND, type Home } from './command.ts';
+import { COMMAND } from '../wire/command-file.ts';
+import type { Home } from './command.ts';
 
 /** A command on a terminal of its own. */
 export interface OnTerminal {

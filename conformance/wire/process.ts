@@ -8,6 +8,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { COMMAND } from './command-file.ts';
 import type { ServiceHost } from './service-host.ts';
 
 /** A running command. */
@@ -35,13 +36,12 @@ export interface Limits {
 export interface Surroundings extends Limits {
   /** Decides what it takes for the present; see `startMovedClock`. */
   readonly clock?: { readonly environment: Readonly<Record<string, string>> } | undefined;
-  /** The command's file; the checkout's when absent. */
+  /** The command's file; the one built for the tests when absent. */
   readonly file?: string;
   /** Runs it beside others in one process, by whose limits and clock it then goes. */
   readonly host?: ServiceHost | undefined;
 }
 
-const COMMAND = new URL('../../packages/cli/bin/sallyport.js', import.meta.url).pathname;
 const READY_MS = 30_000;
 
 /**
