@@ -38,11 +38,16 @@ export interface Surroundings extends Limits {
   readonly clock?: { readonly environment: Readonly<Record<string, string>> } | undefined;
   /** The command's file; the one built for the tests when absent. */
   readonly file?: string;
+  /** Ends with the process of the test, also when that is killed: where `setpriv` is found, which Linux has. */
+  readonly endsWithTest?: boolean;
   /** Runs it beside others in one process, by whose limits and clock it then goes. */
   readonly host?: ServiceHost | undefined;
 }
 
 const READY_MS = 30_000;
+/** Becomes the command, which the system then ends with its parent. */
+const SETPRIV = '/usr/bin/setpriv';
+const TIED = [SETPRIV, '--pdeathsig', 'KILL'];
 
 /**
  * Starts `sallyport` with arguments and waits for its `ready <url>` line.
@@ -52,10 +57,11 @@ const READY_MS = 30_000;
 export async function start(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
-  { fileMaxKiB, clock, file = COMMAND, host }: Surroundings = {},
+  { fileMaxKiB, clock, file = COMMAND, endsWithTest = false, host }: Surroundings = {},
 ): Promise<Running> {
   if (host !== undefined) return host.start(args, environment);
-  const command = [process.execPath, file, ...args];
+  const isTied = endsWithTest && existsSync(SETPRIV);
+  const command = [...(isTied ? TIED : []), process.execPath, file, ...args];
   // The shell sets the limit and then becomes the command, so that the pid is the command's.
   const limited = ['bash', '-c', `ulimit -f ${fileMaxKiB} && exec "$0" "$@"`, ...command];
   const [program = '', ...rest] = fileMaxKiB === undefined ? command : limited;

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Home, makeHome, type UnderWay } from '../../conformance/cli/command.ts';
 import { holdRedirectPort, REDIRECT_PORT } from '../../conformance/wire/redirect-port.ts';
 import { CHROMIUM } from './chromium.ts';
@@ -37,19 +37,18 @@ describe.skipIf(CHROMIUM.isLeftOut)('Chromium: sallyport login', () => {
   let visitor: Visitor;
   let page: Page;
   beforeAll(async () => {
-    giveBack = await holdRedirectPort();
     plane = await openPlane();
-  }, 300_000);
-  afterAll(async () => {
-    await giveBack();
   });
   beforeEach(async () => {
+    // For one test at a time: files beside this one wait for the port, too.
+    giveBack = await holdRedirectPort();
     home = makeHome();
     // All requests of the context are watched: it is no other test's.
     visitor = await Visitor.arrive({});
     page = await visitor.newTab();
   });
   afterEach(async () => {
+    await giveBack();
     expect(visitor.complaints()).toEqual([]);
     await visitor.leave();
     home.remove();

@@ -25,7 +25,7 @@ export function openPlane(): Promise<SharedPlane> {
 
 /** Nothing asynchronous happens at an exit: the plane gets no time to end by itself. */
 async function startForWorker(): Promise<SharedPlane> {
-  const plane = await startPlane();
+  const plane = await startPlane([], { endsWithTest: true });
   process.once('exit', () => {
     void plane.running.kill();
     rmSync(plane.state, { recursive: true, force: true });
