@@ -121,7 +121,7 @@ describe('Starting serve with workers', () => {
     ['ends', 'if (process.connected) process.exit(7)', 7],
     [
       'cannot load what it runs',
-      "import { registerHooks } from 'node:module'; if (process.connected) registerHooks({ resolve(name, context, next) { if (/serve.worker/.test(name)) throw new Error(name); return next(name, context) } })",
+      "import { registerHooks } from 'node:module'; if (process.connected) registerHooks({ resolve(name, context, next) { if (/(^|[/])worker[.][jt]s$/.test(name)) throw new Error(name); return next(name, context) } })",
       1,
     ],
   ])(

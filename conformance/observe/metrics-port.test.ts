@@ -125,10 +125,10 @@ describe('The port of the metrics', () => {
 });
 
 describe('Without a port for metrics', () => {
-  /** Says in the log when the library is loaded. */
+  /** Says in the log when the library is loaded, which stands in a chunk of its own in the bundle. */
   const watched = {
     NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(
-      "import { registerHooks } from 'node:module'; registerHooks({ resolve(s, c, next) { if (s === 'prom-client') process.stderr.write('prom-client is loaded\\n'); return next(s, c); } });",
+      "import { registerHooks } from 'node:module'; registerHooks({ resolve(s, c, next) { if (s.endsWith('/prometheus.js')) process.stderr.write('prom-client is loaded\\n'); return next(s, c); } });",
     )}`,
   };
 
