@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig, type ViteUserConfig } from 'vitest/config';
 
@@ -14,6 +15,9 @@ const source = {
 
 /** Vitest leaves one processor to itself, which on two of them means one file after the other. */
 const maxWorkers = '100%';
+
+/** Half of the time of these is waiting: for processes, browsers, other programs. */
+const waitingWorkers = Math.ceil(availableParallelism() * 1.5);
 
 /** They start processes of their own; the other tests of the packages start none. */
 const WITH_PROCESSES = ['packages/*/src/**/*.process.test.ts'];
@@ -67,7 +71,7 @@ const config: ViteUserConfig = defineConfig({
           name: 'conformance',
           env: { STATE_IN_MEMORY: '/dev/shm' },
           globalSetup,
-          maxWorkers,
+          maxWorkers: waitingWorkers,
           sequence: { groupOrder: 2 },
           include: ['conformance/**/*.test.ts'],
           exclude: UNDER_LOAD,
@@ -82,7 +86,7 @@ const config: ViteUserConfig = defineConfig({
         test: {
           name: 'interop',
           globalSetup,
-          maxWorkers,
+          maxWorkers: waitingWorkers,
           sequence: { groupOrder: 3 },
           include: ['interop/**/*.test.ts'],
           exclude: UNDER_LOAD,
