@@ -16,6 +16,8 @@ import { promisify } from 'node:util';
 export interface SecretService {
   /** For `DBUS_SESSION_BUS_ADDRESS`. */
   readonly busAddress: string;
+  /** Starts the keyring's daemon again with an empty keyring if it has ended by itself. */
+  recover(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -29,21 +31,31 @@ export async function startSecretService(
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   const busAddress = await firstLine(bus);
-  const environment = {
-    PATH: process.env['PATH'],
-    HOME: folder,
-    XDG_RUNTIME_DIR: folder,
-    DBUS_SESSION_BUS_ADDRESS: busAddress,
+  const open = async (attempts = 3): Promise<ChildProcess> => {
+    const home = mkdtempSync(join(folder, 'home-'));
+    const opened = spawn(keyringDaemon, ['--foreground', '--unlock', '--components=secrets'], {
+      env: {
+        PATH: process.env['PATH'],
+        HOME: home,
+        XDG_RUNTIME_DIR: home,
+        DBUS_SESSION_BUS_ADDRESS: busAddress,
+      },
+      stdio: ['pipe', 'ignore', 'ignore'],
+    });
+    opened.stdin?.end('password of this test');
+    while (!(await hasCollection(busAddress)))
+      if (hasEnded(opened)) {
+        if (attempts > 1) return open(attempts - 1);
+        throw new Error('the keyring daemon ended');
+      }
+    return opened;
   };
-  const keyring = spawn(keyringDaemon, ['--foreground', '--unlock', '--components=secrets'], {
-    env: environment,
-    stdio: ['pipe', 'ignore', 'ignore'],
-  });
-  keyring.stdin?.end('password of this test');
-  while (!(await hasSecrets(busAddress)))
-    if (keyring.exitCode !== null) throw new Error('the keyring daemon ended');
+  let keyring = await open();
   return {
     busAddress,
+    async recover() {
+      if (hasEnded(keyring)) keyring = await open();
+    },
     async stop() {
       for (const child of [keyring, bus]) await end(child);
       rmSync(folder, { recursive: true, force: true });
@@ -53,17 +65,22 @@ export async function startSecretService(
 
 const run = promisify(execFile);
 
-/** Whether somebody on the bus keeps secrets by now. */
-async function hasSecrets(busAddress: string): Promise<boolean> {
-  const { stdout } = await run('dbus-send', [
-    `--bus=${busAddress}`,
-    '--print-reply',
-    '--dest=org.freedesktop.DBus',
-    '/org/freedesktop/DBus',
-    'org.freedesktop.DBus.NameHasOwner',
-    'string:org.freedesktop.secrets',
-  ]);
-  return stdout.includes('boolean true');
+/** Whether the daemon has opened its default collection: it has its name on the bus somewhat earlier. */
+async function hasCollection(busAddress: string): Promise<boolean> {
+  try {
+    const { stdout } = await run('dbus-send', [
+      `--bus=${busAddress}`,
+      '--print-reply',
+      '--dest=org.freedesktop.secrets',
+      '/org/freedesktop/secrets',
+      'org.freedesktop.Secret.Service.ReadAlias',
+      'string:default',
+    ]);
+    return stdout.includes('/collection/');
+  } catch {
+    // Nothing has the name yet.
+    return false;
+  }
 }
 
 async function firstLine(child: ChildProcess): Promise<string> {
@@ -73,8 +90,12 @@ async function firstLine(child: ChildProcess): Promise<string> {
 }
 
 async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null) return;
+  if (hasEnded(child)) return;
   const ended = once(child, 'exit');
   child.kill();
   await ended;
+}
+
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
 }
