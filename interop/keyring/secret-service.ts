@@ -43,7 +43,7 @@ export async function startSecretService(
       stdio: ['pipe', 'ignore', 'ignore'],
     });
     opened.stdin?.end('password of this test');
-    while (!(await hasCollection(busAddress)))
+    while (!(await hasSecrets(busAddress)))
       if (hasEnded(opened)) {
         if (attempts > 1) return open(attempts - 1);
         throw new Error('the keyring daemon ended');
@@ -65,22 +65,17 @@ export async function startSecretService(
 
 const run = promisify(execFile);
 
-/** Whether the daemon has opened its default collection: it has its name on the bus somewhat earlier. */
-async function hasCollection(busAddress: string): Promise<boolean> {
-  try {
-    const { stdout } = await run('dbus-send', [
-      `--bus=${busAddress}`,
-      '--print-reply',
-      '--dest=org.freedesktop.secrets',
-      '/org/freedesktop/secrets',
-      'org.freedesktop.Secret.Service.ReadAlias',
-      'string:default',
-    ]);
-    return stdout.includes('/collection/');
-  } catch {
-    // Nothing has the name yet.
-    return false;
-  }
+/** Whether the daemon has its name on the bus; a question to the bus alone, which would start another daemon. */
+async function hasSecrets(busAddress: string): Promise<boolean> {
+  const { stdout } = await run('dbus-send', [
+    `--bus=${busAddress}`,
+    '--print-reply',
+    '--dest=org.freedesktop.DBus',
+    '/org/freedesktop/DBus',
+    'org.freedesktop.DBus.NameHasOwner',
+    'string:org.freedesktop.secrets',
+  ]);
+  return stdout.includes('boolean true');
 }
 
 async function firstLine(child: ChildProcess): Promise<string> {
