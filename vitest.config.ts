@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig, type ViteUserConfig } from 'vitest/config';
+import { LongFilesFirst } from './tools/suite/long-files-first.ts';
 
 /**
  * Most of a process's start is compiling what it loads: workers, and processes that inherit the environment, keep that
@@ -31,7 +32,7 @@ const UNDER_LOAD = ['conformance/operation/under-load.test.ts', 'interop/load/st
 const config: ViteUserConfig = defineConfig({
   test: {
     reporters: ['default', './tools/suite/slowest-files.ts'],
-    sequence: { shuffle: { files: true, tests: false } },
+    sequence: { shuffle: { files: true, tests: false }, sequencer: LongFilesFirst },
     maxWorkers,
     // One after the other (`groupOrder`): a worker is shared by the files of one project that follow each other.
     projects: [

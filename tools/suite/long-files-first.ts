@@ -1,0 +1,65 @@
+/**
+ * The order of the files of a test run: random by the run's seed, with the long ones at the front.
+ *
+ * A long file that begins last runs alone at the end, while the other workers have nothing to do.
+ *
+ * @module
+ */
+
+import { createHash } from 'node:crypto';
+import { relative } from 'node:path';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** Files that take more than 15 seconds, as the end of a run names them. */
+export const LONG_FILES: readonly string[] = [
+  'conformance/cli/terminal.test.ts',
+  'conformance/cookies.test.ts',
+  'conformance/sessions/three-processes.test.ts',
+  'conformance/sessions/three-workers.test.ts',
+  'conformance/sign-in/id-token.test.ts',
+  'conformance/sign-in/redirect-target.test.ts',
+  'conformance/observe/trace-export.test.ts',
+  'interop/chromium/popup.test.ts',
+  'interop/chromium/sign-out.test.ts',
+  'interop/chromium/tabs.test.ts',
+  'interop/load/bench.test.ts',
+  'interop/package/command.test.ts',
+  'interop/package/libraries.test.ts',
+  'interop/package/tarballs.test.ts',
+  'interop/python/released-clients.test.ts',
+  'interop/redis/cluster.test.ts',
+  'interop/redis/sentinel.test.ts',
+  'interop/redis/session-store-faults.test.ts',
+  'interop/redis/sessions-faults.test.ts',
+  'interop/redis/sessions-idp-outage.test.ts',
+  'interop/redis/sessions-invalidation.test.ts',
+  'interop/redis/sessions-sentinel.test.ts',
+];
+
+/** Loaded by Vitest, which runs each project's files in this order. */
+export class LongFilesFirst extends BaseSequencer {
+  override sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const { root, sequence } = this.ctx.config;
+    const name = (file: TestSpecification): string =>
+      `${file.project.name}:${relative(root, file.moduleId)}`;
+    return Promise.resolve(orderFiles(files, name, sequence.seed));
+  }
+}
+
+/**
+ * Orders files. The same seed gives the same order, whatever order they come in.
+ *
+ * @param nameOf - The project and the path below the repository, joined by a colon.
+ */
+export function orderFiles<T>(files: readonly T[], nameOf: (file: T) => string, seed: number): T[] {
+  return files
+    .map((file) => ({ file, place: placeOf(nameOf(file), seed) }))
+    .toSorted((a, b) => (a.place < b.place ? -1 : 1))
+    .map(({ file }) => file);
+}
+
+function placeOf(name: string, seed: number): string {
+  const isLong = LONG_FILES.includes(name.slice(name.indexOf(':') + 1));
+  const random = createHash('sha256').update(`${seed}:${name}`).digest('hex');
+  return `${isLong ? 0 : 1}${random}`;
+}
