@@ -18,7 +18,7 @@ export interface Outcome {
   readonly leftOut: readonly string[];
 }
 
-/** Runs them. A case that fails is told in its report, and the next one is run. */
+/** Runs them. The failure of a case is written in its report, and the next case is run. */
 export async function runCases(
   all: readonly BenchCase[],
   { plan, isQuick }: Options,
@@ -46,9 +46,9 @@ export async function runCases(
       const found = await run({ plan, isQuick, ends, peerPath: parts.peer, say });
       cases.push({ name, title, ...found });
     } catch (failure) {
-      const told = failure instanceof Error ? failure.message : String(failure);
-      say(`  FAILED: ${told}`);
-      cases.push({ name, title, notes: [], measured: [], findings: [], failure: told });
+      const message = failure instanceof Error ? failure.message : String(failure);
+      say(`  FAILED: ${message}`);
+      cases.push({ name, title, notes: [], measured: [], findings: [], failure: message });
     } finally {
       await ends.run();
     }
