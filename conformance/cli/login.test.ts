@@ -222,7 +222,7 @@ describe('sallyport login with a device code', () => {
   });
 });
 
-describe('Where nobody can be asked, nobody is', () => {
+describe('Without a person to ask, no sign-in begins', () => {
   const INSTEAD = 'CORE_CREDENTIALS_CLIENT_ID and CORE_CREDENTIALS_CLIENT_SECRET, or EAGER_API_KEY';
 
   it.each([
@@ -242,7 +242,7 @@ describe('Where nobody can be asked, nobody is', () => {
     expect(platform.count('/device') + platform.count('/token')).toBe(0);
   });
 
-  it('what it names works: credentials in the environment need nobody', async () => {
+  it('what it names works: with credentials in the environment no person signs in', async () => {
     const environment = {
       CI: 'true',
       CORE_CREDENTIALS_CLIENT_ID: 'app',
