@@ -6,7 +6,7 @@
 
 import type { BenchCase } from './bench-case.ts';
 import type { Options } from './options.ts';
-import { type Parts, tellMissing } from './parts.ts';
+import { describeMissing, type Parts } from './parts.ts';
 import { Ends } from './process/ends.ts';
 import type { CaseReport } from './report/report.ts';
 import { startIdentityProvider } from './servers/identity-provider.ts';
@@ -34,7 +34,7 @@ export async function runCases(
   const onSignal = () => void ends.run().finally(() => process.exit(130));
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
   for (const [index, { name, title, needs, run }] of all.entries()) {
-    const missing = tellMissing(parts, needs);
+    const missing = describeMissing(parts, needs);
     if (missing !== undefined) {
       leftOut.push(`${name}: ${missing}`);
       say(`${name}: left out, ${missing}`);
