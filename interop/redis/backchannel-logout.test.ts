@@ -4,9 +4,9 @@ import {
   expectFailed,
   expectInvalid,
   forgeLogoutToken,
+  nextPerson,
   sendLogoutToken,
   signInAs,
-  nextPerson,
 } from '../../conformance/wire/logout-token.ts';
 import { type Service, startService } from '../../conformance/wire/platform.ts';
 import { askMe } from '../../conformance/wire/sign-in.ts';

@@ -242,8 +242,8 @@ describe.skipIf(REDIS.isLeftOut)('redis-server', () => {
         expect(otherStatuses(answers, [200, 503])).toEqual([]);
         expect(answers.at(-1)?.status).toBe(200);
         const undecided = answers.filter(({ status }) => status === 503);
-        const isTold = undecided.map(({ headers }) => Number(headers['retry-after']) >= 1);
-        expect(isTold).not.toContain(false);
+        const hasRetryAfter = undecided.map(({ headers }) => Number(headers['retry-after']) >= 1);
+        expect(hasRetryAfter).not.toContain(false);
         const during = askedAfter(answers, until).filter(({ at }) => at < endedAt);
         expect(otherStatuses(during, [leaves === 'nothing' ? 503 : 200])).toEqual([]);
         if (leaves === 'nothing') expect(undecided.length).toBeGreaterThan(0);
