@@ -33,7 +33,7 @@ export interface SteadyLoad {
   readonly url: string;
   readonly perSecond: number;
   readonly seconds: number;
-  /** Parts of equal length that are told one by one. */
+  /** Parts of equal length that are reported one by one. */
   readonly slices: number;
   /** The request that is due at a moment, in seconds from the beginning. */
   readonly request: (atSeconds: number, n: number) => SteadyRequest;

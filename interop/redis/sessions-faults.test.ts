@@ -236,7 +236,7 @@ describe.skipIf(REDIS.isLeftOut)('redis-server', () => {
       }
     });
 
-    it('signed nobody out, and admitted nobody for longer than a moment without asking', () => {
+    it('ended no session, and admitted none for longer than a moment without asking', () => {
       const until = begunAt + (noticedWithinMs ?? REMEMBERED_WITHIN_MS);
       for (const { answers } of watches.remembered) {
         expect(otherStatuses(answers, [200, 503])).toEqual([]);
@@ -252,7 +252,7 @@ describe.skipIf(REDIS.isLeftOut)('redis-server', () => {
   });
 
   describe('Redis has lost everything (FLUSHALL)', () => {
-    it('is noticed within 2 s, also by who remembers: nobody is admitted any more, and everybody can sign in', async () => {
+    it('is noticed within 2 s, also by processes that remember verdicts: no session is admitted any more, and new sign-ins succeed', async () => {
       const cookie = await shared.signIn();
       const watches = [await shared.watch(0, cookie), await shared.watch(1, cookie)];
       await Promise.all(watches.map(({ more }) => more(ENOUGH)));
