@@ -16,10 +16,12 @@ const CHUNK = /^dist\/[a-z][a-z0-9-]*\.js$/;
 const COMMAND_FILES = [
   ...DOCUMENTS,
   'THIRD-PARTY-NOTICES.md',
+  'bin/runtime-options.json',
   'bin/sallyport.js',
   'dist/keyring-process.js',
   'dist/local-store-maintenance-thread.js',
   'dist/main.js',
+  'systemd/sallyport.service',
 ];
 const LIBRARIES = ['protocol', 'config', 'client', 'server'];
 

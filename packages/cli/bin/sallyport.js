@@ -69,8 +69,8 @@ function expectSignals() {
  * all later ones among what lives long. A runtime that may take four gigabytes lets its memory grow to
  * several times what it needs before it looks for what is gone; what serves needs some fifty megabytes, and
  * a process that wants a gigabyte is broken. All of that can only be said when a process starts. Does
- * nothing where somebody has said something else, in a worker (its primary has passed it on), or where it
- * cannot be done.
+ * nothing where the command line or the environment says it already, as the systemd unit does, in a worker (its
+ * primary has passed it on), or where it cannot be done.
  */
 function beSmall() {
   const { execArgv, env } = process;
@@ -82,28 +82,27 @@ function beSmall() {
     process.platform === 'win32'
   )
     return;
-  const small = [
-    '--max-semi-space-size=2',
-    '--no-allocation-site-pretenuring',
-    '--disable-sigusr1',
-  ];
-  // Where there is less, the runtime takes its share of that, which is the smaller one.
+  const { options, environment } = readRuntimeOptions();
+  // Where there is less memory, the runtime takes its share of that, which is the smaller one.
   const memory = Math.min(
     process.getBuiltinModule('node:os').totalmem(),
     process.constrainedMemory() || Number.POSITIVE_INFINITY,
   );
-  if (memory >= 4 * GIGABYTE && !/old-space-size|max-heap-size/.test(said))
-    small.push('--max-old-space-size=1024');
+  const isHeapDecided = memory < 4 * GIGABYTE || /old-space-size|max-heap-size/.test(said);
+  const small = options.filter((option) => !(isHeapDecided && option.includes('old-space-size')));
   if (isCheckout) small.push(SOURCE_CONDITION);
   const args = [...small, ...execArgv, ...process.argv.slice(1)];
   try {
-    process.execve(process.execPath, [process.execPath, ...args], {
-      MALLOC_ARENA_MAX: '1',
-      ...env,
-    });
+    process.execve(process.execPath, [process.execPath, ...args], { ...environment, ...env });
   } catch {
     // Forbidden here, or not there: it only takes more memory.
   }
+}
+
+/** What is given to the runtime. The systemd unit and the image's entrypoint give the same, which tests compare. */
+function readRuntimeOptions() {
+  const file = new URL('runtime-options.json', import.meta.url);
+  return JSON.parse(process.getBuiltinModule('node:fs').readFileSync(file, 'utf8'));
 }
 
 /**
