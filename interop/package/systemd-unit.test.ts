@@ -40,7 +40,7 @@ describe.skipIf(ANALYZE.isLeftOut)('systemd-analyze: the unit', () => {
 
   it('is not valid with a setting that is misspelled', async () => {
     const { stderr } = await analyze(TEXT.replace('NoNewPrivileges', 'NoNewPrivilege'), 'verify');
-    expect(stderr).toContain("Unknown key name 'NoNewPrivilege'");
+    expect(stderr).toMatch(/Unknown key .*NoNewPrivilege'/);
   });
 
   it('exposes little of the machine', async () => {
