@@ -64,6 +64,7 @@ async function isUnchangedCodeInOrder(tree: CopiedTree): Promise<boolean> {
   if (run.failed.length === 0 && run.trouble === undefined && missing.length === 0) return true;
   for (const title of run.failed) console.error(`fails on the unchanged code: ${title}`);
   for (const { file, title } of missing) console.error(`did not pass: ${file}: ${title}`);
+  if (run.passed.length === 0) console.error('no test ran');
   if (run.trouble !== undefined) console.error(run.trouble);
   return false;
 }

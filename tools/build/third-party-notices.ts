@@ -54,10 +54,15 @@ export function formatNotices(packages: readonly BundledPackage[]): string {
   return `# Third-party notices\n\nThe command carries code of these packages.\n\n${sections.join('\n')}`;
 }
 
-/** The folder of the innermost package, as the lockfile spells it; empty for a file of this repository. */
+/**
+ * The folder of the innermost package, as the lockfile spells it; empty for a file of this repository. What stands
+ * before `node_modules` does not count: an installed package may be a link to the one of another checkout.
+ */
 function packageFolderOf(module: string): string {
   const path = relative(CHECKOUT, module).replaceAll('\\', '/');
-  return /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? '';
+  const folder =
+    /(?:packages\/[^/]+\/)?node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+/.exec(path);
+  return folder?.[0] ?? '';
 }
 
 function readLicenceText(folder: string): string {
