@@ -4,7 +4,7 @@
  * @module
  */
 
-import { createWriteStream, mkdirSync } from 'node:fs';
+import { createWriteStream } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createGateway } from '@sallyport/gateway';
 import { API_SCOPE, createEmbeddedIdp } from '@sallyport/idp';
@@ -20,7 +20,7 @@ import { CLIENT_IDS, writeDeploymentFile } from '../up/deployment.ts';
 import { listenHttp } from '../up/http-listener.ts';
 import { createPlaneFetch } from '../up/plane-fetch.ts';
 import { startAdmin } from '../up/start-admin.ts';
-import { lockState } from '../up/state-lock.ts';
+import { openStateFolder } from '../up/state-folder.ts';
 import { openTlsFiles } from '../up/tls-files.ts';
 
 /** Options of the command line. */
@@ -52,17 +52,16 @@ type Stop = () => Promise<void> | void;
  * answers.
  *
  * @returns 0 after a stop.
- * @throws {SallyportError} `SP_STATE_IN_USE`; `SP_THREAD_FAILED`; `SP_PORT_IN_USE` naming the port; what was
- *   started is stopped first.
+ * @throws {SallyportError} `SP_STATE_UNUSABLE`; `SP_STATE_IN_USE`; `SP_THREAD_FAILED`; `SP_PORT_IN_USE` naming the
+ *   port; what was started is stopped first.
  */
 export async function up(options: UpOptions, stdio: Stdio): Promise<number> {
   const stateDirectory = resolve(options.state);
-  mkdirSync(stateDirectory, { recursive: true, mode: 0o700 });
-  const unlock = lockState(stateDirectory);
+  const leaveFolder = openStateFolder(stateDirectory);
   const logFile = join(stateDirectory, 'sallyport.log');
   const logStream = createWriteStream(logFile, { flags: 'a', mode: 0o600 });
   const log = createPinoLog('info', logStream);
-  const stops: Stop[] = [unlock];
+  const stops: Stop[] = [leaveFolder];
   try {
     const port = options.port === 0 ? await findFreePort(LOOPBACK) : options.port;
     const idpPort =
