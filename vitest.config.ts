@@ -86,7 +86,7 @@ const config: ViteUserConfig = defineConfig({
         ...source,
         test: {
           name: 'interop',
-          globalSetup,
+          globalSetup: [...globalSetup, 'tools/suite/packed-packages.ts'],
           maxWorkers: waitingWorkers,
           sequence: { groupOrder: 3 },
           include: ['interop/**/*.test.ts'],

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -17,7 +17,7 @@ import { packPackages, TARBALLS } from './build/pack.ts';
 import { findReleaseProblems } from './build/release-problems.ts';
 import { makeBom } from './build/sbom.ts';
 
-const USAGE = `usage: npm run release -- --dry-run [--out FOLDER] [--without-tests]
+const USAGE = `usage: npm run release -- --dry-run [--out FOLDER]
 
 Builds, tests and packs, writes SBOMs and SHA-256 sums, and says what would be published. Publishing itself is
 the work of a trusted publisher: see docs/releasing.md.`;
@@ -26,25 +26,33 @@ const { values } = parseArgs({
   options: {
     'dry-run': { type: 'boolean' },
     out: { type: 'string' },
-    'without-tests': { type: 'boolean' },
   },
 });
-if (values['dry-run'] === true) await rehearse(resolve(values.out ?? OUTPUT));
-else {
+if (values['dry-run'] === true) {
+  const isReady = await rehearse(resolve(values.out ?? OUTPUT));
+  if (!isReady) process.exitCode = 1;
+} else {
   console.error(USAGE);
   process.exitCode = 2;
 }
 
-async function rehearse(output: string): Promise<void> {
+/** @returns Whether the tests passed; nothing is packed when they did not. */
+async function rehearse(output: string): Promise<boolean> {
   mkdirSync(output, { recursive: true });
+  const folder = join(output, TARBALLS);
+  // What an earlier rehearsal packed would be taken for this one's.
+  rmSync(folder, { recursive: true, force: true });
   const gitHead = readGitHead();
   const manifests = PUBLISHED_FOLDERS.map(readManifest);
   await buildCommand(output, gitHead);
   buildLibraries(output, gitHead);
-  if (values['without-tests'] !== true)
-    execFileSync('npm', ['test'], { cwd: CHECKOUT, stdio: 'inherit' });
+  const { status, signal, error } = spawnSync('npm', ['test'], { cwd: CHECKOUT, stdio: 'inherit' });
+  if (status !== 0) {
+    const how = error === undefined ? `ended with ${status ?? signal}` : error.message;
+    console.error(`would publish nothing: npm test ${how}`);
+    return false;
+  }
   const tarballs = packPackages(output);
-  const folder = join(output, TARBALLS);
   const commitTime = readCommitTime();
   for (const [index, manifest] of manifests.entries()) {
     const name = tarballs[index]?.filename.replace(/\.tgz$/, '.cdx.json') ?? '';
@@ -58,6 +66,7 @@ async function rehearse(output: string): Promise<void> {
   const changelog = readFileSync(join(CHECKOUT, 'CHANGELOG.md'), 'utf8');
   for (const problem of findReleaseProblems({ manifests, changelog, gitHead }))
     console.log(`would refuse: ${problem}`);
+  return true;
 }
 
 /** Writes the digests of all files in the folder, as `sha256sum --check` reads them. */

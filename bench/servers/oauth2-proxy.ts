@@ -83,7 +83,7 @@ function argumentsOf(
     `--cookie-secret=${randomBytes(16).toString('hex')}`,
     // The bench speaks plain http.
     '--cookie-secure=false',
-    // Headers of the answer name the person, as those of Sallyport do.
+    // Who it is, in headers of the answer, as Sallyport tells it.
     '--set-xauthrequest=true',
     // It writes a line for each request otherwise, which would cost it a good part of its rate.
     '--request-logging=false',

@@ -7,8 +7,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { COMMAND } from '../wire/command-file.ts';
-import { temporaryFolder } from '../wire/process.ts';
+import { BESIDE, type Place, temporaryFolder } from '../wire/process.ts';
 import type { CommandHost } from './command-host.ts';
 
 /** How a command ended. */
@@ -53,9 +52,11 @@ const LIMIT_MS = 40_000;
  * Makes a home with nothing in it. Tokens go to files, so that no keyring of the machine is touched.
  *
  * @param host - Runs the commands; each is a process of its own when absent.
+ * @param place - Where these processes run, and the home lies.
  */
-export function makeHome(host?: CommandHost): Home {
-  const folder = temporaryFolder();
+export function makeHome(host?: CommandHost, place?: Place): Home {
+  const folder = place?.stateFolder() ?? temporaryFolder();
+  const [program = '', ...rest] = (place ?? BESIDE).program;
   const environment: Record<string, string> = {
     PATH: process.env['PATH'] ?? '',
     HOME: folder.path,
@@ -64,7 +65,7 @@ export function makeHome(host?: CommandHost): Home {
     XDG_CACHE_HOME: join(process.env['HOME'] ?? folder.path, '.cache'),
   };
   const start: Home['start'] = (args, added = {}, workingFolder = folder.path) => {
-    const child = spawn(process.execPath, [COMMAND, ...args], {
+    const child = spawn(program, [...rest, ...args], {
       cwd: workingFolder,
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...environment, ...added },
@@ -94,21 +95,21 @@ function follow(child: ChildProcess): UnderWay {
   let stdout = '';
   let stderr = '';
   let listeners: (() => void)[] = [];
-  const notify = (): void => {
+  const tell = (): void => {
     for (const listener of listeners) listener();
   };
   child.stdout?.on('data', (chunk: Buffer) => {
     stdout += chunk.toString();
-    notify();
+    tell();
   });
   child.stderr?.on('data', (chunk: Buffer) => {
     stderr += chunk.toString();
-    notify();
+    tell();
   });
   const ended = new Promise<Ended>((resolve) =>
     child.once('close', (code) => {
       resolve({ code, stdout, stderr });
-      notify();
+      tell();
     }),
   );
   return {

@@ -6,7 +6,7 @@
 
 import { exchange } from '../wire/exchange.ts';
 
-/** Content of one scrape. */
+/** What one scrape tells. */
 export interface Scrape {
   readonly text: string;
   /** By family: `counter`, `gauge` or `histogram`. */

@@ -36,7 +36,7 @@ export async function watchSession(
       await pause(pauseMs);
     }
   })();
-  // `stop` reports it.
+  // Told by `stop`.
   asking.catch(() => undefined);
   return {
     answers,

@@ -11,7 +11,7 @@ import { type FakeIdp, type Lie, startFakeIdp } from '@sallyport/testing/idp/fak
 import { freePort } from '@sallyport/testing/wire/ports';
 import { type Browser, nextAddress, pauseAfter } from './browser.ts';
 import type { Received } from './exchange.ts';
-import { type Running, type Surroundings, start, stateFolder } from './process.ts';
+import { BESIDE, type Running, type Surroundings, start } from './process.ts';
 import { type ServiceHost, sharedHost } from './service-host.ts';
 
 /** A running `sallyport up`. */
@@ -31,7 +31,7 @@ export async function startPlane(
   args: readonly string[] = [],
   surroundings: Surroundings = {},
 ): Promise<Plane> {
-  const folder = stateFolder();
+  const folder = (surroundings.place ?? BESIDE).stateFolder();
   const all = ['up', '--port', '0', '--state', folder.path, ...args];
   const running = await start(all, {}, surroundings);
   const deployment = readFileSync(join(folder.path, 'deployment.env'), 'utf8');
@@ -115,12 +115,14 @@ export async function startService(
   given?: FakeIdp,
   file: readonly string[] = [],
 ): Promise<Service> {
-  const folder = stateFolder();
+  const { place = BESIDE } = surroundings;
+  const folder = place.stateFolder();
   const configFile = join(folder.path, 'sallyport.yaml');
   if (file.length > 0) writeFileSync(configFile, `${file.join('\n')}\n`);
   const idp = given ?? (await startFakeIdp(WEB_CLIENT_ID));
   const secretFile = join(folder.path, 'oidc_client_secret');
   writeFileSync(secretFile, WEB_CLIENT_SECRET, { mode: 0o600 });
+  place.handOver(folder.path);
   const port = await freePort();
   const url = `http://localhost:${port}`;
   const run = async (): Promise<Service> => {

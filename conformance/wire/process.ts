@@ -36,12 +36,22 @@ export interface Limits {
 export interface Surroundings extends Limits {
   /** Decides what it takes for the present; see `startMovedClock`. */
   readonly clock?: { readonly environment: Readonly<Record<string, string>> } | undefined;
-  /** The command's file; the one built for the tests when absent. */
-  readonly file?: string;
+  /** Where it runs; beside the test, as its user, when absent. */
+  readonly place?: Place;
   /** Ends with the process of the test, also when that is killed: where `setpriv` is found, which Linux has. */
   readonly endsWithTest?: boolean;
   /** Runs it beside others in one process, by whose limits and clock it then goes. */
   readonly host?: ServiceHost | undefined;
+}
+
+/** Where a command runs: another installation, another user, another root folder. */
+export interface Place {
+  /** What becomes the command: the words before its arguments. */
+  readonly program: readonly string[];
+  /** Makes a folder that a process there can write. */
+  stateFolder(): TemporaryFolder;
+  /** Gives a folder of {@link stateFolder}, and what the test has written into it, to the user of the process. */
+  handOver(folder: string): void;
 }
 
 const READY_MS = 30_000;
@@ -57,11 +67,11 @@ const TIED = [SETPRIV, '--pdeathsig', 'KILL'];
 export async function start(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
-  { fileMaxKiB, clock, file = COMMAND, endsWithTest = false, host }: Surroundings = {},
+  { fileMaxKiB, clock, place = BESIDE, endsWithTest = false, host }: Surroundings = {},
 ): Promise<Running> {
   if (host !== undefined) return host.start(args, environment);
   const isTied = endsWithTest && existsSync(SETPRIV);
-  const command = [...(isTied ? TIED : []), process.execPath, file, ...args];
+  const command = [...(isTied ? TIED : []), ...place.program, ...args];
   // The shell sets the limit and then becomes the command, so that the pid is the command's.
   const limited = ['bash', '-c', `ulimit -f ${fileMaxKiB} && exec "$0" "$@"`, ...command];
   const [program = '', ...rest] = fileMaxKiB === undefined ? command : limited;
@@ -140,6 +150,14 @@ export function temporaryFolder(parent: string = tmpdir()): TemporaryFolder {
   const path = mkdtempSync(join(parent, 'sallyport-'));
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
+
+/** Runs the file of a command as the user of the test. */
+export function installedAt(file: string): Place {
+  return { program: [process.execPath, file], stateFolder, handOver: () => {} };
+}
+
+/** The command that was built for the tests. */
+export const BESIDE: Place = installedAt(COMMAND);
 
 /** Enough for the state of every process that tests run at the same time. */
 const MEMORY_LEAST_BYTES = 512 * 2 ** 20;

@@ -71,7 +71,7 @@ const PAGES: ReadonlyMap<string, Sent> = new Map([
   ['signed in again', AGAIN],
   // As the script shows it: what is hidden is shown, and the other way round.
   [
-    'signed in again as another person',
+    'signed in again as somebody else',
     {
       ...AGAIN,
       body: AGAIN.body
@@ -143,7 +143,7 @@ describe.skipIf(CHROMIUM.isLeftOut)('Chromium: every page', () => {
     expect(visitor.complaints()).toEqual([]);
   });
 
-  it('passes an audit that finds the faults of an unreadable page', async () => {
+  it('is told apart from one that is not readable', async () => {
     const bad = await visitor.newTab();
     await bad.setViewportSize({ width: 320, height: 640 });
     await bad.setContent(

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Browser } from '../../conformance/wire/browser.ts';
 import { exchange } from '../../conformance/wire/exchange.ts';
 import { startPlane, startService } from '../../conformance/wire/platform.ts';
+import { installedAt, type Place } from '../../conformance/wire/process.ts';
 import { SESSION_COOKIE } from '../../conformance/wire/sign-in.ts';
 import {
   type Installation,
@@ -19,17 +20,14 @@ const execute = promisify(execFile);
 describe('The command as it is published, with nothing beside it', () => {
   let packed: PackedPackages;
   let installed: Installation;
-  let file: string;
+  let place: Place;
 
   beforeAll(async () => {
     packed = await packPackages();
     installed = await installTarballs([packed.tarballs.get('sallyport') ?? ''], '--offline');
-    file = join(installed.folder, 'node_modules/sallyport/bin/sallyport.js');
+    place = installedAt(join(installed.folder, 'node_modules/sallyport/bin/sallyport.js'));
   });
-  afterAll(() => {
-    installed.remove();
-    packed.remove();
-  });
+  afterAll(() => installed.remove());
 
   it('is one package, which npm installs without asking a registry', () => {
     expect(readdirSync(join(installed.folder, 'node_modules')).toSorted()).toEqual([
@@ -53,7 +51,7 @@ describe('The command as it is published, with nothing beside it', () => {
   });
 
   it('runs the whole plane: a browser signs in at the embedded identity provider', async () => {
-    const plane = await startPlane([], { file });
+    const plane = await startPlane([], { place });
     try {
       const browser = new Browser();
       expect(await plane.signIn(browser, '/')).toMatchObject({ status: 200 });
@@ -68,7 +66,7 @@ describe('The command as it is published, with nothing beside it', () => {
   });
 
   it('serves with workers, which it starts from the same files, and ends with 0', async () => {
-    const service = await startService({ SALLYPORT_WORKERS: '2' }, [], { file });
+    const service = await startService({ SALLYPORT_WORKERS: '2' }, [], { place });
     try {
       const browser = new Browser();
       await service.signIn(browser);

@@ -46,10 +46,7 @@ describe('The libraries, installed from their tarballs', () => {
       '--prefer-offline',
     );
   });
-  afterAll(() => {
-    installed.remove();
-    packed.remove();
-  });
+  afterAll(() => installed.remove());
 
   it.each(['protocol', 'config', 'client'])('run the example of README: %s', async (name) => {
     const program = programOf(`packages/${name}/README.md`, 'js');

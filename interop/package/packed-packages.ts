@@ -8,9 +8,9 @@ import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
+import { inject } from 'vitest';
 import { temporaryFolder } from '../../conformance/wire/process.ts';
 
-const BUILD = new URL('../../tools/build.ts', import.meta.url).pathname;
 const run = promisify(execFile);
 
 /** What one build made. */
@@ -19,18 +19,18 @@ export interface PackedPackages {
   readonly folder: string;
   /** Paths of the tarballs, by the file name without version: `sallyport`, `sallyport-client`. */
   readonly tarballs: ReadonlyMap<string, string>;
-  remove(): void;
 }
 
-/** Builds and packs into a folder of its own, which other tests may share: it is not to be changed. */
+/** Builds and packs, once in a run (tools/suite/packed-packages.ts): all tests share the folder, and none changes it. */
 export async function packPackages(): Promise<PackedPackages> {
-  const { path: folder, remove } = temporaryFolder();
-  await run(process.execPath, [BUILD, '--out', folder, '--pack']);
+  const answer = await fetch(inject('packedPackages'));
+  const folder = await answer.text();
+  if (!answer.ok) throw new Error(folder);
   const tarballs = join(folder, 'tarballs');
   const named = readdirSync(tarballs).map(
     (file) => [file.replace(/-\d+\.\d+\.\d+\.tgz$/, ''), join(tarballs, file)] as const,
   );
-  return { folder, tarballs: new Map(named), remove };
+  return { folder, tarballs: new Map(named) };
 }
 
 /** Unpacks a tarball. @returns Text by the path below the package's folder. */

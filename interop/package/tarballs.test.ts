@@ -1,13 +1,15 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../../conformance/wire/process.ts';
+import { findPart, requirePart } from '../parts.ts';
+import { findForeignImports } from './foreign-imports.ts';
 import { type PackedPackages, packPackages, readTarball } from './packed-packages.ts';
 
-const CHECKOUT = new URL('../..', import.meta.url).pathname;
+const CHECKOUT = new URL('../..', import.meta.url).pathname.replace(/\/$/, '');
 const execute = promisify(execFile);
 
 const DOCUMENTS = ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json'];
@@ -25,6 +27,30 @@ const COMMAND_FILES = [
 ];
 const LIBRARIES = ['protocol', 'config', 'client', 'server'];
 
+/**
+ * Rehearses a release. The tests that it runs are these: in their place stands an `npm` that writes down what it is
+ * asked, answers `test` with a code, and leaves all else to the real one.
+ */
+async function rehearse(
+  output: string,
+  code: number,
+): Promise<{ readonly stdout: string; readonly asked: readonly string[] }> {
+  const { path: folder, remove } = temporaryFolder();
+  try {
+    const record = join(folder, 'record');
+    const npm = requirePart(findPart('npm'));
+    const script = `#!/bin/sh\n[ "$*" = test ] || exec "${npm}" "$@"\necho "$* in $PWD" >>"${record}"\nexit ${code}\n`;
+    writeFileSync(join(folder, 'npm'), script, { mode: 0o755 });
+    const release = join(CHECKOUT, 'tools/release.ts');
+    const { stdout } = await execute(process.execPath, [release, '--dry-run', '--out', output], {
+      env: { ...process.env, PATH: `${folder}:${process.env['PATH']}` },
+    });
+    return { stdout, asked: readFileSync(record, 'utf8').trim().split('\n') };
+  } finally {
+    remove();
+  }
+}
+
 describe('The tarballs', () => {
   let packed: PackedPackages;
   const entries = new Map<string, ReadonlyMap<string, string>>();
@@ -33,7 +59,6 @@ describe('The tarballs', () => {
     packed = await packPackages();
     for (const [name, path] of packed.tarballs) entries.set(name, await readTarball(path));
   });
-  afterAll(() => packed.remove());
 
   const of = (name: string): ReadonlyMap<string, string> => entries.get(name) ?? new Map();
   const texts = (): readonly (readonly [string, string])[] =>
@@ -76,10 +101,10 @@ describe('The tarballs', () => {
   });
 
   it('name no path of the machine they were built on', () => {
-    const naming = texts().filter(
+    const telling = texts().filter(
       ([, text]) => text.includes(CHECKOUT) || text.includes(packed.folder),
     );
-    expect(naming.map(([path]) => path)).toEqual([]);
+    expect(telling.map(([path]) => path)).toEqual([]);
   });
 
   it('hold no private key and no code of tests', () => {
@@ -112,28 +137,31 @@ describe('The tarballs', () => {
     expect(Object.keys(manifest.optionalDependencies)).toEqual(['@napi-rs/keyring']);
   });
 
-  it('have types and code that import only what an installation has', () => {
-    const specifier = /(?:from |import\(|^import )["']([^"'.][^"']*)["']/gm;
-    const foreign = LIBRARIES.flatMap((name) => {
-      const files = of(`sallyport-${name}`);
-      const manifest = JSON.parse(files.get('package.json') ?? '{}');
-      const known = ['dependencies', 'optionalDependencies', 'peerDependencies'].flatMap((member) =>
-        Object.keys(manifest[member] ?? {}),
-      );
-      return [...files]
-        .filter(([path]) => /\.(?:js|d\.ts)$/.test(path))
-        .flatMap(([path, text]) =>
-          [...text.matchAll(specifier)]
-            .map(([, imported = '']) => imported)
-            .filter((imported) => !imported.startsWith('node:'))
-            .filter(
-              (imported) =>
-                !known.some((one) => imported === one || imported.startsWith(`${one}/`)),
-            )
-            .map((imported) => `${name}/${path} imports ${imported}`),
-        );
-    });
-    expect(foreign).toEqual([]);
+  it.each(LIBRARIES)(
+    'have types and code that import only what an installation has: %s',
+    (name) => {
+      expect(findForeignImports(of(`sallyport-${name}`), entries.values())).toEqual([]);
+    },
+  );
+
+  it.each([
+    ['a private package', "import type { Gateway } from '@sallyport/gateway';"],
+    ['a private package, inline', 'export declare const x: import("@sallyport/idp").EmbeddedIdp;'],
+    ['a module that is not exported', "export type { Log } from '@sallyport/server/observe';"],
+    ['a file below dist', "export * from '@sallyport/protocol/dist/errors.js';"],
+    ['a file that is not packed', "export type { Planted } from './private.js';"],
+    ['a package that is no dependency', 'import type { Agent } from "undici";'],
+    ['what only a checkout has', "import '@sallyport/testing/time/clock';"],
+  ])('have no public type that mentions a private module: %s', (_, line) => {
+    const files = of('sallyport-client');
+    const path = 'dist/index.d.ts';
+    const [, specifier] = /["']([^"']+)["']/.exec(line) ?? [];
+    expect(
+      findForeignImports(
+        new Map([...files, [path, `${files.get(path)}${line}\n`]]),
+        entries.values(),
+      ),
+    ).toEqual([`${path} imports ${specifier}`]);
   });
 
   it('lead every export to a file that is there', () => {
@@ -176,9 +204,8 @@ describe('The tarballs', () => {
   it('are the same bytes when a release of the same commit is rehearsed, with digests and SBOMs', async () => {
     const { path: output, remove } = temporaryFolder();
     try {
-      const release = join(CHECKOUT, 'tools/release.ts');
-      const options = ['--dry-run', '--without-tests', '--out', output];
-      const { stdout } = await execute(process.execPath, [release, ...options]);
+      const { stdout, asked } = await rehearse(output, 0);
+      expect(asked).toEqual([`test in ${CHECKOUT}`]);
       const folder = join(output, 'tarballs');
       for (const [name, path] of packed.tarballs) {
         const digest = createHash('sha256').update(readFileSync(path)).digest('hex');
@@ -205,6 +232,21 @@ describe('The tarballs', () => {
       ].map(([, name]) => name);
       expect(carried.length).toBeGreaterThan(50);
       expect(carried.filter((name) => !listed.includes(name))).toEqual([]);
+    } finally {
+      remove();
+    }
+  });
+
+  it('are not packed by a rehearsal whose tests fail, and those of an earlier one are gone', async () => {
+    const { path: output, remove } = temporaryFolder();
+    try {
+      mkdirSync(join(output, 'tarballs'));
+      await expect(rehearse(output, 1)).rejects.toMatchObject({
+        code: 1,
+        stdout: '',
+        stderr: 'would publish nothing: npm test ended with 1\n',
+      });
+      expect(readdirSync(output)).not.toContain('tarballs');
     } finally {
       remove();
     }

@@ -13,8 +13,17 @@ import { COMMAND_FOLDER, OUTPUT } from '../build/layout.ts';
 /** Apart from what `npm run build` makes. conformance/wire/command-file.ts names the same folder. */
 const FOLDER = join(OUTPUT, 'suite');
 
-/** Builds. Vitest calls it by this name, once before the files of a project (`globalSetup`). */
-export async function setup(): Promise<void> {
+/** On the global object: each project that names this file gets a copy of the module. */
+const BUILT = Symbol.for('sallyport.suite.built-command');
+
+/** Builds once in a run. Vitest calls it by this name before the files of a project (`globalSetup`). */
+export function setup(): Promise<void> {
+  const kept: { [BUILT]?: Promise<void> } = globalThis as object;
+  kept[BUILT] ??= build();
+  return kept[BUILT];
+}
+
+async function build(): Promise<void> {
   mkdirSync(OUTPUT, { recursive: true });
   const made = mkdtempSync(`${FOLDER}-`);
   try {
