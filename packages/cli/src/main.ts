@@ -80,6 +80,22 @@ program
   });
 
 program
+  .command('healthcheck')
+  .description('ask the running service whether it is ready; 0 when it is, else 1')
+  .option('--config <file>', "the service's YAML file; environment variables win over it")
+  .option(
+    '--url <address>',
+    'ask here, http://HOST:PORT or unix:/PATH (default: where the configuration says)',
+    parseProbeAddress,
+  )
+  .option('--live', 'ask whether it answers at all, ready or not')
+  .option('--json', 'print as JSON')
+  .action(async (options) => {
+    const { healthcheck } = await import('./commands/healthcheck.ts');
+    await finish(healthcheck(options, stdio));
+  });
+
+program
   .command('rotate-keys')
   .description('add a key to the key ring; it seals ten minutes later; sessions continue')
   .option('--config <file>', 'YAML file')
@@ -122,6 +138,14 @@ function parsePort(text: string): number {
   if (!/^\d{1,5}$/.test(text) || port > 65_535)
     throw new InvalidArgumentError('a port is a number from 0 to 65535');
   return port;
+}
+
+function parseProbeAddress(text: string): string {
+  if (/^unix:\/./.test(text)) return text;
+  const url = URL.parse(text);
+  if (url?.protocol !== 'http:' || url.href !== `${url.origin}/`)
+    throw new InvalidArgumentError('an address is http://HOST:PORT or unix:/PATH');
+  return url.origin;
 }
 
 function parseUpstream(text: string): string {

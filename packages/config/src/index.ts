@@ -28,6 +28,7 @@ export type {
 } from './config.ts';
 export { parseYaml, type YamlFile } from './file/parse-yaml.ts';
 export { WORKERS_MAX } from './kinds/worker-count.ts';
+export { type ListenConfig, readListenConfig } from './listen-config.ts';
 export { type LoadedConfig, loadConfig } from './load-config.ts';
 export type { MetricsConfig } from './metrics-config.ts';
 export { mayConnect } from './plain-http.ts';

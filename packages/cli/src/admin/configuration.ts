@@ -9,8 +9,10 @@ import {
   type ConfigProblem,
   type ConfigSources,
   formatConfigProblem,
+  type ListenConfig,
   type LoadedConfig,
   loadConfig,
+  readListenConfig,
 } from '@sallyport/config';
 import { accept, type Result, refuse } from '@sallyport/protocol';
 import type { Stdio } from '../terminal/stdio.ts';
@@ -31,6 +33,15 @@ export function readConfiguration(
 ): Result<LoadedConfig, readonly ConfigProblem[]> {
   const sources = readSources(options, environment);
   return sources.ok ? loadConfig(sources.value, 'serve') : sources;
+}
+
+/** Reads where the service of these options listens; see {@link readListenConfig} for what is not checked. */
+export function readListenPlace(
+  options: ConfigurationOptions,
+  environment: ConfigSources['env'],
+): Result<ListenConfig, readonly ConfigProblem[]> {
+  const sources = readSources(options, environment);
+  return sources.ok ? readListenConfig(sources.value) : sources;
 }
 
 /** Gathers file, environment and options; nothing is checked yet but that the file can be read. */

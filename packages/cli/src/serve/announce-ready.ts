@@ -4,14 +4,11 @@
  * @module
  */
 
-import type { Config } from '@sallyport/config';
+import type { ListenConfig } from '@sallyport/config';
 import type { Stdio } from '../terminal/stdio.ts';
 
 /** Where a service listens: an address, or `unix:` and a path. */
-export function placeOf(
-  { listen, server }: Pick<Config, 'listen' | 'server'>,
-  port: number,
-): string {
+export function placeOf({ listen, server }: ListenConfig, port: number): string {
   const { host } = listen;
   if (server.listen !== '') return server.listen;
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
