@@ -20,7 +20,7 @@ export interface Bench {
   readonly ends: Ends;
   /** The program oauth2-proxy, where there is one. */
   readonly peerPath: string | undefined;
-  /** Tells what is going on. */
+  /** Prints a line about the progress. */
   readonly say: (line: string) => void;
 }
 
@@ -33,7 +33,7 @@ export interface BenchCase {
   run(bench: Bench): Promise<Omit<CaseReport, 'name' | 'title'>>;
 }
 
-/** Puts candidates under the same load in turn, and tells each round. */
+/** Puts candidates under the same load in turn, and prints each round. */
 export async function measureInTurn(
   { plan, say }: Bench,
   candidates: readonly Candidate[],

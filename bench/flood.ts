@@ -83,7 +83,7 @@ async function startGateway(): Promise<Target> {
   return { port: Number(url.port), path: '/console', cookie, pids: () => [running.pid] };
 }
 
-/** Sends some megabytes of requests on each connection, and asks as somebody else meanwhile. */
+/** Sends some megabytes of requests on each connection, and measures another client meanwhile. */
 async function pipeline(target: Target, count: number) {
   const request = requestOf(target);
   const flood = Buffer.from(request.repeat(Math.ceil(FLOOD_BYTES / request.length)));

@@ -42,7 +42,7 @@ export function findParts(peer: string | undefined): Parts {
 }
 
 /** Says which part a case lacks, in a sentence; `undefined` when it lacks none. */
-export function tellMissing(parts: Parts, needed: readonly PartName[]): string | undefined {
+export function describeMissing(parts: Parts, needed: readonly PartName[]): string | undefined {
   const missing = needed.filter((name) => parts[name] === undefined);
   if (missing.length === 0) return undefined;
   const packages = missing.map((name) => PACKAGES[name]).join(' ');

@@ -6,7 +6,7 @@
 
 import type { BenchCase } from './bench-case.ts';
 import type { Options } from './options.ts';
-import { type Parts, tellMissing } from './parts.ts';
+import { describeMissing, type Parts } from './parts.ts';
 import { Ends } from './process/ends.ts';
 import type { CaseReport } from './report/report.ts';
 import { startIdentityProvider } from './servers/identity-provider.ts';
@@ -18,7 +18,7 @@ export interface Outcome {
   readonly leftOut: readonly string[];
 }
 
-/** Runs them. A case that fails is told in its report, and the next one is run. */
+/** Runs them. The failure of a case is written in its report, and the next case is run. */
 export async function runCases(
   all: readonly BenchCase[],
   { plan, isQuick }: Options,
@@ -34,7 +34,7 @@ export async function runCases(
   const onSignal = () => void ends.run().finally(() => process.exit(130));
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
   for (const [index, { name, title, needs, run }] of all.entries()) {
-    const missing = tellMissing(parts, needs);
+    const missing = describeMissing(parts, needs);
     if (missing !== undefined) {
       leftOut.push(`${name}: ${missing}`);
       say(`${name}: left out, ${missing}`);
@@ -46,9 +46,9 @@ export async function runCases(
       const found = await run({ plan, isQuick, ends, peerPath: parts.peer, say });
       cases.push({ name, title, ...found });
     } catch (failure) {
-      const told = failure instanceof Error ? failure.message : String(failure);
-      say(`  FAILED: ${told}`);
-      cases.push({ name, title, notes: [], measured: [], findings: [], failure: told });
+      const message = failure instanceof Error ? failure.message : String(failure);
+      say(`  FAILED: ${message}`);
+      cases.push({ name, title, notes: [], measured: [], findings: [], failure: message });
     } finally {
       await ends.run();
     }

@@ -99,7 +99,7 @@ describe('No response, log line or error holds a secret, token, cookie value or 
     await ask('/me with two bearers', '/me', {
       headers: { 'core-authorization': `Bearer ${bearer}`, authorization: 'Bearer x' },
     });
-    // What an ingress tells of the original request may hold anything, in its query and beside it.
+    // The headers in which an ingress describes the original request may hold anything, in its query and beside it.
     for (const [label, original] of [
       ['a secret in the query', `/x?code=${secrets.get('code')}&token=${bearer}#${session}`],
       ['a cookie in the path', `/projects/${session}`],

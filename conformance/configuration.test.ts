@@ -14,7 +14,7 @@ const secretFile = join(folder.path, 'oidc_client_secret');
 writeFileSync(secretFile, 'canary-secret');
 afterAll(() => folder.remove());
 
-/** Kept for documents (RFC 5737): nobody has it. */
+/** Reserved for documentation (RFC 5737): no machine has it. */
 const ABSENT_ADDRESS = '203.0.113.7';
 const COMPLETE = {
   PUBLIC_URL: 'https://flows.example',
@@ -151,8 +151,8 @@ describe('serve --check', () => {
     const accepted = printed.acceptedAudiences['https://idp.example'] ?? [];
     expect(accepted.toSorted()).toEqual(SPELLINGS.toSorted());
     const { stdout } = await checkText(COMPLETE, ['--config', uris]);
-    const told = stdout.split('\n').filter((line) => line.includes('is accepted from'));
-    expect(told.toSorted()).toEqual(
+    const lines = stdout.split('\n').filter((line) => line.includes('is accepted from'));
+    expect(lines.toSorted()).toEqual(
       SPELLINGS.map((aud) => `  aud ${aud}  is accepted from https://idp.example`).toSorted(),
     );
   });

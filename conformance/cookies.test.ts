@@ -18,7 +18,7 @@ function flipBit(value: string, position: number, bit: number): string {
   return value.slice(0, at) + changed + value.slice(at + 1);
 }
 
-describe('Cookies nobody was given', () => {
+describe('Cookies that the service did not issue', () => {
   let service: Service;
   let asker: Asker;
   const sessions: string[] = [];

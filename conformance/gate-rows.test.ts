@@ -53,7 +53,7 @@ describe('useAuth true', () => {
     ['/auth/account', 302],
     ['/auth/signed-in', 302],
     ['/auth/backchannel-logout', 405],
-  ])('registers %s, which answers %i to nobody in particular', async (path, status) => {
+  ])('registers %s, which answers %i to a request without a credential', async (path, status) => {
     expect((await exchange(service.url + path, { headers: NAVIGATION })).status).toBe(status);
   });
 
@@ -84,7 +84,7 @@ describe('useAuth true', () => {
     const none = ['/callback/x', '/auth', '/auth/x', '/auth/account/x', '/auth/jwks'];
     for (const path of none)
       expect((await exchange(service.url + path, { headers: NAVIGATION })).status).toBe(404);
-    // Protected routes: what is there is told to those who may enter.
+    // Protected routes: whether a path exists is shown only to those who may enter.
     for (const path of ['/mex', '/logins', '/'])
       expect((await exchange(service.url + path, { headers: NAVIGATION })).status).toBe(401);
   });
@@ -203,7 +203,7 @@ describe('Requests that come too often, behind a trusted proxy', () => {
     });
   });
 
-  it('are not counted by a session cookie that is none: somebody may have planted it', async () => {
+  it('are not counted by a session cookie that is not valid: another site may have planted it', async () => {
     const planted = `${SESSION_COOKIE}=BBBBBBBB.${'A'.repeat(43)}`;
     const others = Array.from({ length: PER_MINUTE + 1 }, (_, at) =>
       from(`198.51.100.${20 + at}`, planted),
@@ -250,7 +250,7 @@ describe('An account that may not enter any more', () => {
     expect(JSON.parse(refused.body)).toMatchObject({ status: 403, reason: 'not_allowed' });
     const again = await service.signIn(new Browser());
     expect([again.status, beginsSession(again)]).toEqual([403, false]);
-    // Who is unknown is still told to sign in.
+    // A request without a session is still answered 401.
     expect((await exchange(`${service.url}/me`)).status).toBe(401);
 
     await service.running.stop();

@@ -39,7 +39,7 @@ const INSTALLED = installedBy(LOCK.packages);
 /** Packages with a program that npm would run when it installs them: none is needed. */
 const WITH_SCRIPTS = ['node_modules/protobufjs'];
 /**
- * Tools of development, built for platforms whose digest the registry at hand could not tell. npm installs
+ * Tools of development, built for platforms for which the registry in use gave no digest. npm installs
  * them on that platform alone.
  */
 const WITHOUT_DIGEST =
@@ -64,7 +64,7 @@ function scriptedIn(packages: Readonly<Record<string, Entry>>): readonly string[
 }
 
 describe('package-lock.json', () => {
-  it('pins every package with its digest, but for development tools on platforms that nobody here has', () => {
+  it('pins every package with its digest, except development tools for other platforms', () => {
     expect(looseIn(LOCK.packages)).toEqual([]);
     expect(INSTALLED.length).toBeGreaterThan(100);
   });

@@ -141,7 +141,7 @@ describe('reading the table', () => {
     expect(problems).toEqual([`${field === 'id' ? 'Endpoint' : DELIVERED.id}: ${problem}`]);
   });
 
-  it('reports a field nobody knows', () => {
+  it('reports an unknown field', () => {
     const { problems } = parseRequirementTable(`- ${JSON.stringify({ ...DELIVERED, test: [] })}`);
     expect(problems).toEqual(['endpoint.me.session: test is not a field']);
   });

@@ -154,7 +154,7 @@ describe('The session store', () => {
 });
 
 describe('The session store on a disk that is full', () => {
-  it('refuses new sessions when it is full, keeps deciding on the old ones, and admits nobody else', async () => {
+  it('refuses new sessions when it is full, keeps deciding on the old ones, and admits no other', async () => {
     const service = await startService({}, [], { fileMaxKiB: 1024 });
     onTestFinished(() => service.stop());
     const first = new Browser();

@@ -43,7 +43,7 @@ describe('Starting serve with workers', () => {
     const stopped = join(folder.path, 'stopped');
     const port = await freePort();
     let isReady = false;
-    // The first worker to come by stops itself before anything else, until it is told to go on.
+    // The first worker stops itself before anything else, until it gets SIGCONT.
     const starting = start(['serve', '--port', String(port)], {
       ...ENVIRONMENT,
       ...preload(

@@ -34,7 +34,7 @@ const cookieOf = (browser: Browser) =>
 const me = async (service: Service, cookie: string) =>
   (await exchange(`${service.url}/me`, { headers: { cookie } })).status;
 
-/** Signs somebody in; returns the `Cookie` header. */
+/** Signs a person in; returns the `Cookie` header. */
 async function signIn(service: Service): Promise<string> {
   const { browser, query } = await openSignIn(service, '/');
   const landed = await browser.step(`${service.url}/callback?${query.toString()}`);
@@ -147,7 +147,7 @@ describe('Workers of serve', () => {
     expect(await askEach(service, () => me(service, kept))).toEqual(each(200));
   });
 
-  it('are told apart in the log: what one says carries its number', () => {
+  it('have their number in each of their log lines', () => {
     const lines = logOf(service.running);
     // The configuration is the affair of the process that starts them.
     const theirs = lines.filter(
@@ -203,7 +203,7 @@ describe('Two workers', () => {
 });
 
 describe('A worker that ends', () => {
-  it('under requests is replaced and told in the log, and the others go on answering', async () => {
+  it('under requests is replaced and reported in the log, and the others go on answering', async () => {
     const service = await twoWorkers();
     const cookie = await signIn(service);
     const before = workersOf(service.running);
@@ -216,7 +216,7 @@ describe('A worker that ends', () => {
       while (!isOver)
         await me(service, cookie).then(
           (status) => statuses.push(status),
-          // Whom the killed one was answering loses the connection; nobody is left without an answer.
+          // A request to the killed worker loses its connection; no request stays open without an answer.
           (error: NodeJS.ErrnoException) => failures.push(error.code ?? error.message),
         );
     };
@@ -313,7 +313,7 @@ describe('Stopping serve with workers', () => {
     expect(pidsOf(service)).toEqual(pids);
   });
 
-  it('a worker that does not end in time is killed and told in the log, and the exit code is 0', async () => {
+  it('a worker that does not end in time is killed and reported in the log, and the exit code is 0', async () => {
     const clock = await startMovedClock({ movesTimers: true });
     const service = await startTwoWorkers({ clock });
     onTestFinished(async () => {
@@ -332,8 +332,8 @@ describe('Stopping serve with workers', () => {
     await clock.advance(TO_KILLED_MS, [stuck]);
     expect(await code).toBe(0);
     expect(pids.filter(isRunning)).toEqual([]);
-    const told = logOf(service.running).filter(({ event }) => event === 'worker_killed');
-    expect(told).toEqual([expect.objectContaining({ worker: 1, pid: stuck })]);
+    const killed = logOf(service.running).filter(({ event }) => event === 'worker_killed');
+    expect(killed).toEqual([expect.objectContaining({ worker: 1, pid: stuck })]);
   });
 
   it('killing the process that was started ends the workers too', async () => {

@@ -28,6 +28,6 @@ export async function assertCold(sallyport: Sallyport, load: () => Promise<Load>
 async function countReads({ metricsUrl }: Sallyport): Promise<number> {
   const { body } = await exchange(metricsUrl);
   const found = READS.exec(body)?.[1];
-  if (found === undefined) throw new Error('the metrics do not tell how many sessions were read');
+  if (found === undefined) throw new Error('the metrics do not show how many sessions were read');
   return Number(found);
 }

@@ -12,7 +12,7 @@ import { PUBLIC_URL, startSallyport } from '../servers/sallyport.ts';
 import { createTokenSigner } from '../servers/tokens.ts';
 import { compareChecks, peerWhere, sallyportCandidate } from './check-comparison.ts';
 
-/** Sign-ins at the peer, which opens every cookie whoever's it is. */
+/** Sign-ins at the peer, which decrypts the cookie of every request, whichever session it belongs to. */
 const PEER_SIGN_INS = 50;
 /** 70 % cookies, 20 % bearers, 10 % refused. */
 export const MIX: BenchCase = {

@@ -15,7 +15,7 @@ const UNKNOWN = {
   peer: `_oauth2_proxy=${'A'.repeat(300)}|1790000000|${'A'.repeat(43)}=`,
 };
 
-/** Nobody's requests. */
+/** Requests without a valid credential. */
 export const REFUSED: BenchCase = {
   name: 'refused',
   title: '`/me` without a credential: 401',

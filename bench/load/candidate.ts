@@ -30,8 +30,8 @@ export interface Candidate {
   /** Current at each use: a server that is started again has another port. */
   readonly url: string;
   /**
-   * One of each kind; asked one by one around each load, to know status and size. None where another
-   * load tells all of it.
+   * One of each kind; sent one by one around each load, to know status and size. None where another
+   * load measures all of it.
    */
   readonly samples: readonly Sample[];
   /** A Lua script that makes the requests; without one the only sample is sent again and again. */

@@ -28,7 +28,7 @@ const SIZE_TOLERANCE = 0.05;
 /**
  * Loads each candidate in turn, one round to warm up and then as many as planned.
  *
- * @param onRound - Told of each load, the ones that warm up as round 0.
+ * @param onRound - Called after each load; the loads that warm up are round 0.
  *
  * @returns The rounds of each candidate, in the order of the candidates.
  * @throws When a candidate answers anything but what its samples say.

@@ -15,7 +15,7 @@ export const USERS = 1_000;
 const PATTERN = 'ccbccrcbcc';
 /** Requests of a turn, after which it begins again. */
 const TURN = 10 * USERS;
-/** Steps through the people in an order that repeats nobody soon. */
+/** Steps through the people in an order in which the same person does not come again soon. */
 const STRIDE = 617;
 
 /** One of each kind, with its share. */

@@ -17,7 +17,7 @@ export interface Load {
   readonly bytes: number;
   /** Answers of status 400 and above. */
   readonly refused: number;
-  /** Connections that failed, and requests nobody answered in time. */
+  /** Connections that failed, and requests without an answer in time. */
   readonly broken: number;
   /** Milliseconds. */
   readonly p50: number;
@@ -58,10 +58,10 @@ export async function load(url: string, options: LoadOptions): Promise<Load> {
     ]);
   });
   const result = /^RESULT (.*)$/m.exec(stdout)?.[1];
-  if (result === undefined) throw new Error(`wrk told nothing:\n${stdout}`);
-  const { microseconds, p50, p99, ...counts } = JSON.parse(result) as Told;
+  if (result === undefined) throw new Error(`wrk printed no result:\n${stdout}`);
+  const { microseconds, p50, p99, ...counts } = JSON.parse(result) as Result;
   return { ...counts, seconds: microseconds / 1_000_000, p50: p50 / 1_000, p99: p99 / 1_000 };
 }
 
 /** Times in microseconds. */
-type Told = Omit<Load, 'seconds'> & { readonly microseconds: number };
+type Result = Omit<Load, 'seconds'> & { readonly microseconds: number };

@@ -152,7 +152,7 @@ export async function waitUntil(
     try {
       if (await isReady()) return;
     } catch {
-      // Nobody listens yet.
+      // No process listens yet.
     }
     if (!running.has(child) || performance.now() > end)
       throw new Error(`${child.spawnargs[3]} does not start\n${log()}`);

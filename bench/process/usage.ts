@@ -16,7 +16,7 @@ export interface Usage {
   readonly largestBytes: number;
 }
 
-/** The kernel tells times in hundredths of a second on every architecture that Node runs on. */
+/** The kernel reports times in hundredths of a second on every architecture that Node runs on. */
 const TICKS_PER_SECOND = 100;
 /** Of the fields after the name, which stands in brackets and may hold any character. */
 const USER_TICKS = 11;

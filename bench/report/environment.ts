@@ -1,5 +1,5 @@
 /**
- * Which programs and which machine a run was made with. Tells no path and no name of the machine.
+ * Which programs and which machine a run was made with. Holds no path and no name of the machine.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Figures that are told of measured candidates.
+ * Figures that are reported about measured candidates.
  *
  * @module
  */

@@ -31,7 +31,7 @@ export interface Finding {
   /** Put after the number: `x`, `ms`, `MB`, `/s`. */
   readonly unit: string;
   readonly value: Summary;
-  /** Absent: told for what it is. */
+  /** Absent: the value is only reported, not compared. */
   readonly wanted?: {
     readonly relation: Relation;
     readonly value: number;

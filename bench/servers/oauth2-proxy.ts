@@ -83,7 +83,7 @@ function argumentsOf(
     `--cookie-secret=${randomBytes(16).toString('hex')}`,
     // The bench speaks plain http.
     '--cookie-secure=false',
-    // Who it is, in headers of the answer, as Sallyport tells it.
+    // Headers of the answer name the person, as those of Sallyport do.
     '--set-xauthrequest=true',
     // It writes a line for each request otherwise, which would cost it a good part of its rate.
     '--request-logging=false',

@@ -95,21 +95,21 @@ function follow(child: ChildProcess): UnderWay {
   let stdout = '';
   let stderr = '';
   let listeners: (() => void)[] = [];
-  const tell = (): void => {
+  const notify = (): void => {
     for (const listener of listeners) listener();
   };
   child.stdout?.on('data', (chunk: Buffer) => {
     stdout += chunk.toString();
-    tell();
+    notify();
   });
   child.stderr?.on('data', (chunk: Buffer) => {
     stderr += chunk.toString();
-    tell();
+    notify();
   });
   const ended = new Promise<Ended>((resolve) =>
     child.once('close', (code) => {
       resolve({ code, stdout, stderr });
-      tell();
+      notify();
     }),
   );
   return {

@@ -26,7 +26,7 @@ const isRoot = process.getuid?.() === 0;
 const NOBODY = 65_534;
 
 useHomeAndPlatform();
-/** A repository somebody cloned, outside of the home. */
+/** A cloned repository, outside of the home. */
 let cloned: ReturnType<typeof temporaryFolder>;
 beforeEach(() => {
   platform.pollsUntilConfirmed = 0;
@@ -43,7 +43,7 @@ function writeOwnFile(text: string): void {
   writeFileSync(ownFile(), text);
 }
 
-/** Two profiles at the same platform, told apart by name. */
+/** Two profiles at the same platform, which differ in their name. */
 function writeProfiles(settings = ''): void {
   const block = (name: string): string =>
     `  ${name}:\n    admin:\n      endpoint: ${platform.url}\n${settings}`;
@@ -62,8 +62,8 @@ async function selectedIn(
   args: readonly string[] = [],
 ): Promise<string | undefined> {
   const { stdout } = await inClone(['status', '--json', '--offline', ...args], {}, folder);
-  const told = JSON.parse(stdout) as { profiles?: readonly { readonly profile: string }[] };
-  return told.profiles?.[0]?.profile;
+  const answer = JSON.parse(stdout) as { profiles?: readonly { readonly profile: string }[] };
+  return answer.profiles?.[0]?.profile;
 }
 
 describe("A project's file is read only as a small regular file", () => {

@@ -33,7 +33,7 @@ async function expectSignedIn(): Promise<void> {
   expect(platform.secrets).toContain(token.stdout.trimEnd());
 }
 
-async function expectNobody(): Promise<void> {
+async function expectNotSignedIn(): Promise<void> {
   const token = await home.run(['token', '--no-login', '--endpoint', platform.url]);
   expect([token.code, token.stdout]).toEqual([4, '']);
 }
@@ -131,7 +131,7 @@ describe('sallyport login, by browser and loopback', () => {
     expect(code).toBe(1);
     expect(stderr).toContain('access_denied');
     expect(stderr).not.toContain('\u001b');
-    await expectNobody();
+    await expectNotSignedIn();
   });
 
   it('Ctrl-C ends it with 130, and leaves no listener and no token', async () => {
@@ -141,7 +141,7 @@ describe('sallyport login, by browser and loopback', () => {
     under.child.kill('SIGINT');
     expect((await under.ended).code).toBe(130);
     expect(await isTaken(platform.redirectPort)).toBe(false);
-    await expectNobody();
+    await expectNotSignedIn();
   });
 
   it('gives up after --timeout, and names the redirect URI as a cause', async () => {
@@ -169,7 +169,7 @@ describe('sallyport login, by browser and loopback', () => {
       expect(stderr).toContain(String(platform.redirectPort));
       expect(stderr).toContain(String(process.pid));
       expect(readRecord(record)).toEqual([]);
-      await expectNobody();
+      await expectNotSignedIn();
     });
   });
 });
@@ -199,7 +199,7 @@ describe('sallyport login with a device code', () => {
     expect(code).toBe(1);
     expect(stderr).not.toBe('');
     platform.answers.clear();
-    await expectNobody();
+    await expectNotSignedIn();
   });
 
   it('Ctrl-C ends it with 130', async () => {
@@ -222,7 +222,7 @@ describe('sallyport login with a device code', () => {
   });
 });
 
-describe('Where nobody can be asked, nobody is', () => {
+describe('Without a person to ask, no sign-in begins', () => {
   const INSTEAD = 'CORE_CREDENTIALS_CLIENT_ID and CORE_CREDENTIALS_CLIENT_SECRET, or EAGER_API_KEY';
 
   it.each([
@@ -242,7 +242,7 @@ describe('Where nobody can be asked, nobody is', () => {
     expect(platform.count('/device') + platform.count('/token')).toBe(0);
   });
 
-  it('what it names works: credentials in the environment need nobody', async () => {
+  it('what it names works: with credentials in the environment no person signs in', async () => {
     const environment = {
       CI: 'true',
       CORE_CREDENTIALS_CLIENT_ID: 'app',

@@ -51,7 +51,7 @@ describe('Against the whole plane', () => {
     );
   });
 
-  it('the token enters in core-authorization, and nobody does without it', async () => {
+  it('the token is admitted in core-authorization, and a call without it is not', async () => {
     await signIn();
     const { stdout } = await home.run(['token', '--header']);
     const [name = '', value = ''] = stdout.trimEnd().split(': ');
@@ -61,7 +61,7 @@ describe('Against the whole plane', () => {
     expect((await home.run(['whoami'])).stdout).toContain('Ada Lovelace <ada@example.test>');
   });
 
-  it('after logout nobody is signed in', async () => {
+  it('after logout there is no sign-in: token and status end with code 4', async () => {
     await signIn();
     expect((await home.run(['logout'])).code).toBe(0);
     expect((await home.run(['token', '--no-login'])).code).toBe(4);
@@ -87,7 +87,7 @@ describe('Against the whole plane', () => {
     expect((await runAlone(['whoami'])).code).toBe(0);
   });
 
-  it("credentials of a service app need nobody, and are an application's", async () => {
+  it("credentials of a service app work without a person, and the identity is the application's", async () => {
     const secret = readFileSync(join(plane.state, 'idp', 'service-client-secret'), 'utf8');
     const environment = {
       CI: 'true',

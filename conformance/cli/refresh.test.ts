@@ -73,7 +73,7 @@ describe('Refreshing against an IdP that rotates refresh tokens and detects thei
     expect((await tokenAnswers()).slice(before.length)).toEqual(['refresh_token']);
   });
 
-  it('and nobody was signed out by it: the next refresh works too', async () => {
+  it('and the person stays signed in: the next refresh works too', async () => {
     expire();
     expect((await home.run(['token', '--no-login'])).code).toBe(0);
     const first = kept()['refresh_token'];

@@ -54,18 +54,18 @@ export function startOnTerminal(
   let raw = '';
   let listeners: (() => void)[] = [];
   let hasEnded = false;
-  const tell = (): void => {
+  const notify = (): void => {
     for (const listener of listeners) listener();
   };
   child.stdout.on('data', (chunk: Buffer) => {
     raw += chunk.toString();
-    tell();
+    notify();
   });
   const ended = new Promise<{ code: number | null; screen: string }>((resolve) =>
     child.once('close', (code) => {
       hasEnded = true;
       resolve({ code, screen: renderScreen(raw) });
-      tell();
+      notify();
     }),
   );
   return {

@@ -44,15 +44,18 @@ describe('sallyport logout', () => {
   it.each([
     ['refused', 400],
     ['answered 503', 503],
-  ])('a revocation that is %s is said, exit 1, and the tokens here are gone', async (_, status) => {
-    await signIn();
-    platform.answers.set('/revoke', () => ({ status, body: { error: 'invalid_client' } }));
-    const { code, stderr } = await home.run(['logout']);
-    expect([code, stderr.includes('could not be revoked')]).toEqual([1, true]);
-    expect(await isSignedIn()).toBe(false);
-  });
+  ])(
+    'a revocation that is %s is reported, exit 1, and the tokens here are deleted',
+    async (_, status) => {
+      await signIn();
+      platform.answers.set('/revoke', () => ({ status, body: { error: 'invalid_client' } }));
+      const { code, stderr } = await home.run(['logout']);
+      expect([code, stderr.includes('could not be revoked')]).toEqual([1, true]);
+      expect(await isSignedIn()).toBe(false);
+    },
+  );
 
-  it('so is one that nobody answers', async () => {
+  it('a revocation without an answer is reported, exit 1, and the tokens here are deleted', async () => {
     await signIn();
     await platform.close();
     const { code, stderr, stdout } = await home.run(['logout']);
@@ -72,7 +75,7 @@ describe('sallyport logout', () => {
     expect(await isSignedIn()).toBe(false);
   });
 
-  it('says so when nobody was signed in', async () => {
+  it('says so when there were no tokens', async () => {
     await signIn();
     await home.run(['logout']);
     const { code, stdout } = await home.run(['logout']);
@@ -202,7 +205,7 @@ describe('sallyport status', () => {
     });
   });
 
-  it('--offline asks nobody', async () => {
+  it('--offline sends no request', async () => {
     await signIn();
     const before = platform.asked.length;
     expect((await status('--offline')).code).toBe(0);

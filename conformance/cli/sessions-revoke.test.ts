@@ -87,7 +87,7 @@ describe('sallyport sessions revoke, beside a running server', () => {
     expect(await askMe(service, ada)).toBe(200);
   });
 
-  it("--all --yes ends everybody's sessions, and then nobody is signed in", async () => {
+  it('--all --yes ends the sessions of all people, and then no session is left', async () => {
     const browsers = [await signIn(service, ADA, FIREFOX), await signIn(service, GRACE, CHROME)];
     const { code, stdout } = await run('revoke', '--all', '--yes');
     for (const browser of browsers) await expectRefusedSoon(service, browser);
@@ -99,14 +99,14 @@ describe('sallyport sessions revoke, beside a running server', () => {
     expect((await list()).sessions).toEqual([]);
   });
 
-  it('--all without --yes ends nothing where nobody can be asked', async () => {
+  it('--all without --yes and without a terminal ends nothing', async () => {
     const ada = await signIn(service, ADA, FIREFOX);
     const { code, stderr } = await run('revoke', '--all');
     expect([code, await askMe(service, ada)]).toEqual([2, 200]);
     expect(stderr).toContain('--all needs --yes');
   });
 
-  it('tells an id that is unknown with code 1, and ends the others', async () => {
+  it('reports an id that is unknown with code 1, and ends the others', async () => {
     const ada = await signIn(service, ADA, FIREFOX);
     const { code, stdout, stderr } = await run('revoke', 'AAAAAAAA', idOf(ada));
     expect(code).toBe(1);
@@ -115,7 +115,7 @@ describe('sallyport sessions revoke, beside a running server', () => {
     await expectRefusedSoon(service, ada);
   });
 
-  it('tells an id that has ended already with code 0', async () => {
+  it('reports an id that has ended already with code 0', async () => {
     const ada = await signIn(service, ADA, FIREFOX);
     await run('revoke', idOf(ada));
     const { code, stdout, stderr } = await run('revoke', idOf(ada));
@@ -133,7 +133,7 @@ describe('sallyport sessions revoke, beside a running server', () => {
     expect(behind.stderr).toContain('there is no such session: -Vabcdef');
   });
 
-  it('tells how to give an id that begins like the flag of the version, and does not end with code 0', async () => {
+  it('says how to give an id that begins like the flag of the version, and does not end with code 0', async () => {
     const { code, stdout, stderr } = await run('revoke', '-Vabcdef');
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toContain('put "--" before a session id that begins with "-V"');
@@ -172,7 +172,7 @@ describe('sallyport sessions revoke, beside a running server', () => {
     expect(auditLines(unknown.stderr)).toEqual([]);
   });
 
-  it('tells what is not known and what was not touched when the store cannot be written, and nothing else', async () => {
+  it('reports, when the store cannot be written, which ids are in an unknown state and which were not touched, and nothing else', async () => {
     const ada = await signIn(service, ADA, FIREFOX);
     const grace = await signIn(service, GRACE, CHROME);
     const holder = new DatabaseSync(join(service.state, 'sessions.sqlite'));
@@ -224,7 +224,7 @@ describe.skipIf(!hasTerminal())(
       expect([await askMe(service, ada), await askMe(service, grace)]).toEqual([200, 200]);
     });
 
-    it('--all ends all once that is confirmed, told in lines for a person', async () => {
+    it('--all ends all once that is confirmed, and reports it in lines for a person', async () => {
       const asking = onTerminal('--all');
       await asking.shows(QUESTION);
       asking.type('y\n');

@@ -47,7 +47,7 @@ describe('sallyport sessions with another state than that of the server', () => 
     ['is that of another deployment', otherRing, 'opens none of the 1 sessions'],
     ['is no key ring', '{"keys": "secret-canary"}', 'cannot be used'],
   ])(
-    'a key ring that %s is told with its name and code 1, and nothing is ended',
+    'a key ring that %s is reported with its name and code 1, and nothing is ended',
     async (_, ring, words) => {
       const file = withRing(ring);
       for (const args of [
@@ -69,14 +69,14 @@ describe('sallyport sessions with another state than that of the server', () => 
     },
   );
 
-  it('--json tells the failure as one document', async () => {
+  it('--json prints the failure as one document', async () => {
     const args = ['sessions', 'list', '--json', '--config', withRing(otherRing)];
     const { code, stdout } = await home.run(args, variables(service));
     expect(code).toBe(1);
     expect(JSON.parse(stdout)).toMatchObject({ ok: false, error: 'SP_KEY_RING_UNUSABLE' });
   });
 
-  it('a state directory without a store is told with code 1, and none is made in it', async () => {
+  it('a state directory without a store is reported with code 1, and no store is made in it', async () => {
     const state = join(folder.path, 'empty');
     mkdirSync(state);
     writeFileSync(join(state, 'key-ring.json'), otherRing, { mode: 0o600 });
@@ -99,7 +99,7 @@ describe('sallyport sessions with another state than that of the server', () => 
     expect(stderr).toContain('publicUrl');
   });
 
-  it('a store that cannot be read is told with code 1, and revoke names what it did not touch', async () => {
+  it('a store that cannot be read is reported with code 1, and revoke names the sessions that it did not touch', async () => {
     // The last test of this server.
     await service.running.stop();
     const path = join(service.state, 'sessions.sqlite');

@@ -110,7 +110,7 @@ describe.skipIf(!hasTerminal())("On a terminal (needs util-linux's script)", () 
     expect((await terminal.ended).code).toBe(0);
   });
 
-  it('a redirect port that somebody has leads to a device code', async () => {
+  it('a redirect port that another process has leads to a device code', async () => {
     const holder = createServer();
     await new Promise<void>((resolve) =>
       holder.listen(platform.redirectPort, '127.0.0.1', resolve),

@@ -42,7 +42,7 @@ describe('sallyport token prints the token and nothing else', () => {
     });
   });
 
-  it('asks nobody while the kept token is good', async () => {
+  it('sends no request while the kept token is valid', async () => {
     await signIn();
     const before = platform.asked.length;
     for (const args of [['token'], ['token', '--header'], ['token', '--min-ttl', '30m']])

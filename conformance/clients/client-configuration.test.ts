@@ -57,8 +57,8 @@ const grants = () =>
     }));
 const MACHINE = { type: 'client_credentials', credentials: `automation:${SECRET}` };
 
-/** The command failed on its settings before anybody was asked, and shows no secret. */
-function expectTold({ code, stdout, stderr }: Ended, ...words: readonly string[]): void {
+/** The command failed on its settings before it sent a request, and shows no secret. */
+function expectReported({ code, stdout, stderr }: Ended, ...words: readonly string[]): void {
   expect([code, stdout]).toEqual([1, '']);
   for (const word of words) expect(stderr).toContain(word);
   expect(stderr).not.toContain('canary');
@@ -73,9 +73,9 @@ describe('admin.endpoint', () => {
   });
 
   it.each(['dns://two.example', 'https://two.example/path', 'ftp://two.example', '7'])(
-    '%s is told with file, line and key, and nobody is asked',
+    '%s is reported with file, line and key, and no request is sent',
     async (endpoint) => {
-      expectTold(
+      expectReported(
         await run({ ...automation(), endpoint, insecure: undefined }),
         'config.yaml:2: admin.endpoint: found',
       );
@@ -109,8 +109,8 @@ describe('admin.insecure', () => {
     expect([code, platform.secrets.has(stdout.trimEnd()), grants()]).toEqual([0, true, [MACHINE]]);
   });
 
-  it('what is no boolean is told with file, line and key', async () => {
-    expectTold(
+  it('what is no boolean is reported with file, line and key', async () => {
+    expectReported(
       await run({ ...automation(), insecure: 'no' }),
       'config.yaml:3: admin.insecure: found "no", expected true or false',
     );
@@ -141,8 +141,8 @@ describe('admin.authType', () => {
     expect(grants()).toEqual([MACHINE]);
   });
 
-  it.each(['pkce', 'Password'])('%s is told with what it may be', async (authType) => {
-    expectTold(
+  it.each(['pkce', 'Password'])('%s is reported with what it may be', async (authType) => {
+    expectReported(
       await run({ ...automation(), authType }),
       `config.yaml:4: admin.authType: found "${authType}", expected one of Pkce, ClientSecret`,
     );
@@ -155,8 +155,8 @@ describe('admin.clientId', () => {
     expect(grants()).toEqual([{ ...MACHINE, credentials: `robot:${SECRET}` }]);
   });
 
-  it('that is missing is told, with the variable that can give it', async () => {
-    expectTold(
+  it('that is missing is reported, with the variable that can give it', async () => {
+    expectReported(
       await run({ ...automation(), clientId: undefined }),
       'admin.clientId (CORE_CREDENTIALS_CLIENT_ID): found nothing',
     );
@@ -195,8 +195,8 @@ describe('Environment variables instead of the file', () => {
     expect(grants()).toEqual([{ ...MACHINE, credentials: `from-environment:${SECRET}` }]);
   });
 
-  it('without CORE_CREDENTIALS_CLIENT_ID the others are told that it is missing', async () => {
-    expectTold(
+  it('without CORE_CREDENTIALS_CLIENT_ID the others are refused, and the message says that it is missing', async () => {
+    expectReported(
       await run(bare(), { ...VARIABLES, CORE_CREDENTIALS_CLIENT_ID: '' }),
       'admin.clientId (CORE_CREDENTIALS_CLIENT_ID): found nothing',
     );
@@ -209,9 +209,9 @@ describe('Environment variables instead of the file', () => {
     expect(grants()).toEqual([{ ...MACHINE, credentials }]);
   });
 
-  it('CORE_CREDENTIALS_CLIENT_SECRET with a newline at its end is told by name and not shown', async () => {
+  it('CORE_CREDENTIALS_CLIENT_SECRET with a newline at its end is reported by name and not shown', async () => {
     const secret = `${VARIABLES.CORE_CREDENTIALS_CLIENT_SECRET}\n`;
-    expectTold(
+    expectReported(
       await run(bare(), { ...VARIABLES, CORE_CREDENTIALS_CLIENT_SECRET: secret }),
       '(CORE_CREDENTIALS_CLIENT_SECRET): found a secret with a newline at its end',
     );
@@ -229,8 +229,8 @@ describe('Environment variables instead of the file', () => {
     expect(grants()).toHaveLength(2);
   });
 
-  it('CORE_CREDENTIALS_AUTH_MODE with another word is told by name', async () => {
-    expectTold(
+  it('CORE_CREDENTIALS_AUTH_MODE with another word is reported by name', async () => {
+    expectReported(
       await run(bare(), { ...VARIABLES, CORE_CREDENTIALS_AUTH_MODE: 'Basic ' }),
       'admin.authType (CORE_CREDENTIALS_AUTH_MODE): found "Basic "',
     );

@@ -103,7 +103,7 @@ describe('Application layer: a request that goes round the ingress to a protecte
 
 describe('IdentityService/UserInfo', () => {
   it.each(['flyteidl.service', 'flyteidl2.auth'])(
-    '%s tells the caller what /me tells, over gRPC, Connect and gRPC-Web',
+    '%s gives the caller the same identity as /me, over gRPC, Connect and gRPC-Web',
     async (name) => {
       const rpc = `${service.url}/${name}.IdentityService/UserInfo`;
       const me = JSON.parse(
@@ -145,7 +145,7 @@ describe('grpc.health.v1.Health', () => {
     expect([status, readFields(messages[0] ?? Buffer.alloc(0)).get(1)]).toEqual([0, ['1']]);
   });
 
-  it('Check of a service nobody knows is NOT_FOUND', async () => {
+  it('Check of an unknown service is NOT_FOUND', async () => {
     const message = writeText(1, 'no.such.Service');
     expect((await callGrpc(service.url + CHECK, { message })).status).toBe(5);
   });
@@ -175,7 +175,7 @@ describe('The port of serve', () => {
     session.destroy();
   });
 
-  it('ends a health watch when it is told to stop, and does not wait for the client', async () => {
+  it('ends a health watch on SIGTERM, and does not wait for the client', async () => {
     const other = await startHostedService();
     const session = connect(other.url.replace('localhost', '127.0.0.1'));
     const stream = session.request({

@@ -3,7 +3,7 @@ import { exchange } from '../wire/exchange.ts';
 import { callGrpc } from '../wire/grpc.ts';
 import { type Plane, type Service, startHostedService, startPlane } from '../wire/platform.ts';
 import { readFields, readFrames } from '../wire/protobuf.ts';
-import { configure, linesOf, ready, told } from '../wire/reloads.ts';
+import { configure, linesOf, ready, waitForLines } from '../wire/reloads.ts';
 import { callConnect, callConnectByGet, callConnectPacked, callGrpcWeb } from '../wire/rpc.ts';
 
 const PACKAGES = ['flyteidl.service', 'flyteidl2.auth'] as const;
@@ -78,7 +78,7 @@ describe('The metadata service of serve', () => {
   });
 
   it.each(PACKAGES)(
-    '%s GetOAuth2Metadata tells the token endpoint over gRPC and Connect, without a credential',
+    '%s GetOAuth2Metadata gives the token endpoint over gRPC and Connect, without a credential',
     async (name) => {
       const rpc = `${service.url}/${name}.${METADATA}`;
       const { issuer } = service.idp;
@@ -186,7 +186,7 @@ describe('Each setting of auth.appAuth.thirdPartyConfig.flyteClient changes the 
     const loaded = linesOf(service, 'configuration_loaded').length;
     configure(service, file);
     service.running.signal('SIGHUP');
-    await told(service, 'configuration_loaded', loaded + 1);
+    await waitForLines(service, 'configuration_loaded', loaded + 1);
     return service;
   }
 });

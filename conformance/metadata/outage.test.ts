@@ -173,7 +173,7 @@ describe('An IdP whose document is not to be believed', () => {
     expect(asked).not.toContain('/elsewhere');
   });
 
-  it('because it never answers holds nobody up for longer than a few seconds', async () => {
+  it('because it never answers delays no request for longer than a few seconds', async () => {
     const { idp, url } = doubtful;
     idp.stalled.add('/.well-known/openid-configuration');
     onTestFinished(() => {
@@ -191,7 +191,7 @@ describe('An IdP whose document is not to be believed', () => {
     expect((await callGrpc(url + CONFIG)).status).toBe(0);
   });
 
-  it('with members nobody knows gives discovery without them', async () => {
+  it('with unknown members gives discovery without them', async () => {
     const idp = await startFakeIdp(WEB_CLIENT_ID);
     idp.metadata = { jwks: { keys: [{ kty: 'oct', k: 'canary-key' }] }, x_internal: 'canary-key' };
     const service = await startHostedService({}, [], idp);

@@ -36,7 +36,7 @@ describe('An audit stream whose disk is full', () => {
   }
   const waitingAt = async (port: number) => (await scrape(port)).sum(WAITING);
 
-  it('shows whoever scrapes how many lines wait in all processes, none of which is diverted', async () => {
+  it('shows in a scrape how many lines wait in all processes, and that no line is diverted', async () => {
     const { service: running, port } = await startFull('2');
     // The first process's own line, of the configuration it began with.
     await expect.poll(() => waitingAt(port), PATIENCE).toBe(1);

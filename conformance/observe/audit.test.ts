@@ -27,7 +27,7 @@ import { FIXED_FIELDS, followAudit, readAudit } from './audit-lines.ts';
 
 const HERE = { address: '127.0.0.1', browser: FIREFOX };
 const ID = expect.stringMatching(/^[\w.-]{8,64}$/) as string;
-const NOBODY = { issuer: null, subject: null, session: null };
+const NO_PERSON = { issuer: null, subject: null, session: null };
 /** One that seals only in the distant future. */
 const NEW_KEY = [{ kid: 'AAAAAAAA', key: 'A'.repeat(43), sealsFrom: '2199-01-01T00:00:00.000Z' }];
 const NO_REQUEST = { address: null, browser: null, request_id: null };
@@ -62,13 +62,13 @@ describe('The audit stream', () => {
     return browser;
   };
 
-  it('begins with the configuration, before anybody asks for anything', async () => {
+  it('begins with the configuration, before the first request', async () => {
     expect(await audit.next(1)).toEqual([
       {
         level: 'audit',
         time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) as string,
         event: 'configuration_loaded',
-        ...NOBODY,
+        ...NO_PERSON,
         ...NO_REQUEST,
         reason: 'started',
         file: join(service.state, 'sallyport.yaml'),
@@ -77,13 +77,13 @@ describe('The audit stream', () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
-  it('tells a sign-in with who, which session, from where, why and which request', async () => {
+  it('reports a sign-in with person, session, address, reason and request id', async () => {
     const browser = await signIn(service, ADA, FIREFOX);
     const [ring, started, begun] = await audit.next(3);
     // The first cookie that is sealed has the keys read.
-    expect(ring).toMatchObject({ event: 'key_ring_loaded', ...NOBODY, reason: 'first_use' });
+    expect(ring).toMatchObject({ event: 'key_ring_loaded', ...NO_PERSON, reason: 'first_use' });
     expect(started).toMatchObject({
-      ...{ event: 'sign_in_started', ...NOBODY, ...HERE },
+      ...{ event: 'sign_in_started', ...NO_PERSON, ...HERE },
       ...{ reason: 'no_credential', request_id: ID, restarts: 0 },
     });
     expect(begun).toMatchObject({
@@ -94,7 +94,7 @@ describe('The audit stream', () => {
       expect(Object.keys(line ?? {}).slice(0, FIXED_FIELDS.length)).toEqual(FIXED_FIELDS);
   });
 
-  it('tells a sign-out, by the id that the request brought', async () => {
+  it('reports a sign-out under the id that the request brought', async () => {
     const browser = await signedIn();
     const id = idOf(browser);
     await browser.step(`${service.url}/logout`, {
@@ -109,7 +109,7 @@ describe('The audit stream', () => {
     ]);
   });
 
-  it('tells a session that was replaced by the next one of its browser', async () => {
+  it('reports a session that was replaced by the next one of its browser', async () => {
     const browser = await signedIn();
     const former = idOf(browser);
     const sent = await visit(browser, '/login?prompt=login');
@@ -126,7 +126,7 @@ describe('The audit stream', () => {
     expect(begun?.['session']).not.toBe(former);
   });
 
-  it('tells who ended whose session at the account page', async () => {
+  it('reports who ended whose session at the account page', async () => {
     const [here, there] = [await signedIn(), await signedIn()];
     await visit(here, '/auth/account', { end: idOf(there) });
     expect(await audit.next(1)).toMatchObject([
@@ -137,7 +137,7 @@ describe('The audit stream', () => {
     ]);
   });
 
-  it('tells what the identity provider ended, and that it did', async () => {
+  it('reports the sessions that the identity provider ended, and that the identity provider ended them', async () => {
     const browser = await signedIn();
     await visit(browser, '/auth/account', { end: 'all' });
     await expect.poll(() => readAudit(path).at(-1)?.['by'], PATIENCE).toBe('account');
@@ -161,7 +161,7 @@ describe('The audit stream', () => {
     ]);
   });
 
-  it('tells what an operator ended from another process, in the same file', async () => {
+  it('reports the session that an operator ended from another process, in the same file', async () => {
     const browser = await signedIn();
     const { code, stderr } = await run(['sessions', 'revoke', idOf(browser)], {
       ...variables(service),
@@ -177,14 +177,14 @@ describe('The audit stream', () => {
     expect(stderr).not.toContain('"level"');
   });
 
-  it('tells a person who may not enter, by the rule, and a sign-in that failed, without anybody', async () => {
+  it('reports a person who may not enter, with the rule, and a sign-in that failed, without a person', async () => {
     const sent = await visit(new Browser(), '/login');
     const query = service.idp.authorize(sent.location ?? '', { userInfo: GRACE });
     const browser = new Browser();
     await visit(browser, '/callback?code=made-up&state=made-up');
     const [, failed] = await audit.next(2);
     expect(failed).toMatchObject({
-      ...{ event: 'sign_in_failed', ...NOBODY, ...HERE, reason: 'attempt_gone' },
+      ...{ event: 'sign_in_failed', ...NO_PERSON, ...HERE, reason: 'attempt_gone' },
       request_id: ID,
     });
     // That one was another browser's.
@@ -206,7 +206,7 @@ describe('The audit stream', () => {
     });
   });
 
-  it('tells a refused token: without its subject unless it is verified, and under the id of the answer', async () => {
+  it('reports a refused token: without its subject unless the token is verified, and under the id of the answer', async () => {
     const ask = (token: string) =>
       exchange(`${service.url}/me`, {
         headers: { [BEARER_HEADER]: `Bearer ${token}`, 'user-agent': FIREFOX },
@@ -249,7 +249,7 @@ describe('The audit stream', () => {
     expect(await audit.next(1)).toMatchObject([{ event: 'session_ended' }]);
   });
 
-  it('tells a flood of refused tokens by its number, and every transition beside it', async () => {
+  it('reports a flood of refused tokens as a number, and every transition beside it', async () => {
     const before = readAudit(path).length;
     const token = await accessToken(service.idp, service.url, { exp: 1 });
     const headers = { [BEARER_HEADER]: `Bearer ${token}` };
@@ -272,7 +272,7 @@ describe('The audit stream', () => {
     );
   });
 
-  it('tells a changed secret by the setting that names its file, and a changed key ring', async () => {
+  it('reports a changed secret by the setting that names its file, and a changed key ring', async () => {
     const before = readAudit(path).length;
     const news = (event: string) =>
       readAudit(path)
@@ -286,7 +286,7 @@ describe('The audit stream', () => {
       .poll(() => news('secret_loaded'), PATIENCE)
       .toMatchObject([
         {
-          ...{ level: 'audit', ...NOBODY, ...NO_REQUEST, reason: 'file_changed' },
+          ...{ level: 'audit', ...NO_PERSON, ...NO_REQUEST, reason: 'file_changed' },
           key: 'auth.userAuth.openId.clientSecretFile',
         },
       ]);
@@ -296,11 +296,11 @@ describe('The audit stream', () => {
         await visit(new Browser(), '/login');
         return news('key_ring_loaded');
       }, PATIENCE)
-      .toMatchObject([{ ...NOBODY, ...NO_REQUEST, reason: 'file_changed' }]);
+      .toMatchObject([{ ...NO_PERSON, ...NO_REQUEST, reason: 'file_changed' }]);
     expect(readFileSync(path, 'utf8')).not.toContain('canary');
   });
 
-  it('tells a changed configuration by its keys, one that is refused by its problem, and no value', async () => {
+  it('reports a changed configuration by its keys and a refused one by its problem, and no value', async () => {
     const file = join(service.state, 'sallyport.yaml');
     const before = readAudit(path).length;
     const news = () =>
@@ -313,14 +313,14 @@ describe('The audit stream', () => {
     process.kill(service.running.pid, 'SIGHUP');
     await expect.poll(() => news().length, PATIENCE).toBeGreaterThan(0);
     expect(news()[0]).toMatchObject({
-      ...{ event: 'configuration_refused', ...NOBODY, ...NO_REQUEST, reason: byWhom, file },
+      ...{ event: 'configuration_refused', ...NO_PERSON, ...NO_REQUEST, reason: byWhom, file },
       problem: expect.stringContaining('rateLimit.perMinute') as string,
     });
     writeFileSync(file, `${text}rateLimit: { perMinute: 501 }\n`);
     process.kill(service.running.pid, 'SIGHUP');
     const loaded = () => news().find(({ event }) => event === 'configuration_loaded');
     await expect.poll(loaded, PATIENCE).toMatchObject({
-      ...{ ...NOBODY, ...NO_REQUEST, reason: byWhom, file, changed: ['rateLimit.perMinute'] },
+      ...{ ...NO_PERSON, ...NO_REQUEST, reason: byWhom, file, changed: ['rateLimit.perMinute'] },
     });
     expect(JSON.stringify(loaded())).not.toContain('501');
   });
@@ -372,7 +372,7 @@ describe('The file of the audit stream', () => {
     expect(sessionsIn(`${path}.1`)).toEqual([idOf(before)]);
   });
 
-  it('is followed when it was moved and nobody said so', async () => {
+  it('is followed when it was moved without a signal', async () => {
     const path = place();
     service = await startHostedService({ SALLYPORT_AUDIT_FILE: path });
     const ids = [idOf(await signIn(service, ADA, FIREFOX))];
@@ -473,7 +473,7 @@ describe('The file of the audit stream', () => {
     ]);
   });
 
-  it('that cannot be opened keeps the service from starting, and is told with its path and the reason', async () => {
+  it('that cannot be opened keeps the service from starting, and is reported with its path and the reason', async () => {
     const idle = await startHostedService();
     service = idle;
     const path = join(idle.state, 'no-such-folder', 'audit.jsonl');

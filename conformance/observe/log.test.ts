@@ -97,7 +97,7 @@ describe('The log of verdicts', () => {
     expect(admitted).toBeLessThan(160);
   });
 
-  it('is bounded for whoever is refused, and says how many lines it left out', async () => {
+  it('is bounded for refused requests, and says how many lines it left out', async () => {
     const running = await startWith({});
     const asked = 400;
     const ask = async (count: number) => {

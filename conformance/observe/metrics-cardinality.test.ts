@@ -144,7 +144,7 @@ describe('No request makes a series', () => {
     expect(grown('sallyport_sign_ins_started_total')).toBeGreaterThanOrEqual(COUNT);
   }, 120_000);
 
-  it('and nothing of one is told: no subject, name, address, cookie, token or secret', async () => {
+  it('and the output holds nothing of a request: no subject, name, address, cookie, token or secret', async () => {
     const browser = new Browser();
     service.idp.userInfo = {
       sub: CANARIES[0],

@@ -67,7 +67,7 @@ describe('The port of the metrics', () => {
     expect((await ask('/metrics')).body).toContain('sallyport_');
   });
 
-  it('is on the loopback unless it is told otherwise', async () => {
+  it('is on the loopback unless the configuration says otherwise', async () => {
     expect(await isTaken(port)).toBe(true);
     // Listened for on 127.0.0.1 alone: another address of the loopback network is free.
     await expect(exchange(`http://127.0.0.2:${port}/metrics`)).rejects.toThrow('ECONNREFUSED');

@@ -93,7 +93,7 @@ describe('Metrics of serve with workers', () => {
     expect(later.sum(VERDICTS) - after.sum(VERDICTS)).toBe(WORKERS);
   });
 
-  it('lose nothing in a rolling restart, not even what nobody had scraped', async () => {
+  it('lose nothing in a rolling restart, not even what was not scraped before', async () => {
     const before = await scrape(port);
     for (let times = 0; times < 5; times += 1) await askEach();
     const old = pidsOf(service);
@@ -109,7 +109,7 @@ describe('Metrics of serve with workers', () => {
     expect(after.sum(ENDS)).toBe(before.sum(ENDS));
   });
 
-  it('are told without a worker that does not answer, and say that one is missing', async () => {
+  it('are shown without a worker that does not answer, and say that one is missing', async () => {
     await askEach();
     const before = await scrape(port);
     const stuck = workersOf(service.running).get(2) ?? 0;
@@ -146,7 +146,7 @@ describe('Metrics of serve with workers', () => {
     const before = await scrape(port);
     const log = fromNow(service);
     process.kill(service.running.pid, 'SIGHUP');
-    await log.told('configuration_loaded', 1);
+    await log.waitForLines('configuration_loaded', 1);
     const grown = async (result: string) =>
       (await scrape(port)).sum(RELOADS, { result }) - before.sum(RELOADS, { result });
     await expect.poll(() => grown('applied'), PATIENCE).toBe(1);

@@ -51,7 +51,7 @@ function documented(): ReadonlyMap<string, readonly [type: string, labels: strin
 }
 
 /** The same of a scrape; `le` is a histogram's own. */
-function told({ typeByName, helpByName, labelsOf }: Scrape): ReturnType<typeof documented> {
+function scraped({ typeByName, helpByName, labelsOf }: Scrape): ReturnType<typeof documented> {
   return new Map(
     [...typeByName].map(([name, type]) => {
       const series = type === 'histogram' ? `${name}_count` : name;
@@ -112,7 +112,7 @@ describe('Metrics of serve', () => {
   });
 
   it('are those of docs/monitoring.md, with types, labels and meaning, and no others', async () => {
-    const real = told(await scrape(port));
+    const real = scraped(await scrape(port));
     const table = documented();
     expect(table.size).toBeGreaterThan(30);
     expect([...table.keys()].toSorted()).toEqual([...real.keys()].toSorted());
@@ -273,7 +273,7 @@ describe('Metrics of serve', () => {
       .toBeGreaterThan(0.015);
   });
 
-  it('tell how things stand: keys, memory, runtime, one process', async () => {
+  it('show the present state: keys, memory, runtime, one process', async () => {
     const now = await scrape(port);
     expect(now.sum('sallyport_ready')).toBe(1);
     expect(now.sum('sallyport_workers', { state: 'answering' })).toBe(1);

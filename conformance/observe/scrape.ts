@@ -6,7 +6,7 @@
 
 import { exchange } from '../wire/exchange.ts';
 
-/** What one scrape tells. */
+/** Content of one scrape. */
 export interface Scrape {
   readonly text: string;
   /** By family: `counter`, `gauge` or `histogram`. */

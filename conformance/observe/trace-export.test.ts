@@ -42,7 +42,7 @@ describe('A collector', () => {
     return ms;
   }
 
-  it('that is away concerns no request, is told in the log, and holds up no end', async () => {
+  it('that is away delays no request, is reported in the log, and does not delay the end of the process', async () => {
     const endpoint = `http://127.0.0.1:${await freePort()}/v1/traces`;
     const service = await startTraced({ endpoint }, 'sample: 1', {}, {});
     expect(await useAndStop(service)).toBeLessThan(STOP_MS);
@@ -160,7 +160,7 @@ describe('No span holds a secret, a token, a cookie or a person', () => {
     const names = new Set(collector.spans.map(({ name }) => name));
     for (const name of ['GET /callback', 'idp token', 'session_store create', 'POST /logout'])
       expect(names).toContain(name);
-    const told = JSON.stringify(collector.messages);
+    const sent = JSON.stringify(collector.messages);
     for (const [what, secret] of secrets) {
       const bytes = Buffer.from(secret);
       for (const spelling of [
@@ -170,7 +170,7 @@ describe('No span holds a secret, a token, a cookie or a person', () => {
         bytes.toString('base64url'),
         bytes.toString('hex'),
       ])
-        expect(told.includes(spelling), what).toBe(false);
+        expect(sent.includes(spelling), what).toBe(false);
     }
   });
 

@@ -136,8 +136,8 @@ describe('A traced request', () => {
     const sent = await exchange(`${service.url}/login`, { headers });
     await service.signIn(new Browser());
     await collector.wait('idp token');
-    const told = JSON.stringify(service.idp.requests.map((seen) => seen.headers));
-    expect(told).not.toMatch(/traceparent|tracestate|baggage/i);
+    const received = JSON.stringify(service.idp.requests.map((seen) => seen.headers));
+    expect(received).not.toMatch(/traceparent|tracestate|baggage/i);
     expect(sent.location).not.toContain(TRACE_ID);
   });
 
@@ -156,7 +156,7 @@ describe('A traced request', () => {
     expect(token?.attributes).toHaveProperty('error.type');
   });
 
-  it('never tells a path that is no route, nor a method that somebody made up', async () => {
+  it('never shows a path that is no route, nor a method that does not exist', async () => {
     await exchange(`${service.url}/auth/canary-path?canary=1`);
     await exchange(`${service.url}/login`, { method: 'PROPFIND' });
     await collector.wait('HTTP /login');
@@ -244,7 +244,7 @@ describe('A traced request', () => {
     const reads = collector.spans.filter(({ name }) => name.startsWith('session_store'));
     expect(reads.length).toBeGreaterThan(0);
     for (const read of reads) expect(read.parentSpanId).toBe(me?.spanId);
-    // Each operation once: those of the other two requests are told nowhere.
+    // Each operation once: those of the other two requests are in no span.
     expect(new Set(reads.map(({ name }) => name)).size).toBe(reads.length);
   });
 });
@@ -298,7 +298,7 @@ describe('What is traced', () => {
     expect(count).toBeLessThan(200);
   });
 
-  it('is nothing that somebody else began, with a bound of 0', async () => {
+  it('is no trace that the caller began, with a bound of 0', async () => {
     const service = await startTraced(collector, 'sample: 0, continuedPerSecond: 0');
     expect((await askAndStop(service, 20, { traceparent: SAMPLED })).count).toBe(0);
   });
@@ -317,14 +317,14 @@ describe('What is traced', () => {
     );
     const on = await startTraced(collector);
     const headers = { traceparent: SAMPLED, 'x-request-id': 'request-0001' };
-    const told = ({ status, headers: received, body }: Received, url: string) => {
+    const shown = ({ status, headers: received, body }: Received, url: string) => {
       const { date: _, 'set-cookie': cookies, location, ...rest } = received;
       const kept = JSON.stringify({ status, rest, body, cookies: cookies?.length ?? 0 });
       return kept.replaceAll(url, 'URL') + typeof location;
     };
     for (const path of ['/me', '/login', '/auth/session', '/healthz', '/nothing']) {
       const [one, other] = await Promise.all(
-        [off, on].map(async ({ url }) => told(await exchange(url + path, { headers }), url)),
+        [off, on].map(async ({ url }) => shown(await exchange(url + path, { headers }), url)),
       );
       expect(one).toBe(other);
     }

@@ -1,5 +1,5 @@
 /**
- * What orchestrators and load balancers are told.
+ * What orchestrators and load balancers are answered.
  *
  * @module
  */
@@ -83,7 +83,7 @@ describe('Readiness', () => {
     const unusable = () =>
       logOf(service.running).filter(({ event }) => event === 'session_store_unusable');
     expect(unusable()).toMatchObject([{ level: 'error', key: 'stateDirectory', folder: file }]);
-    // It is there again: nobody asks /readyz, and the gauge says the same.
+    // The store is there again: the gauge says so without a request to /readyz.
     rmSync(file);
     await expect.poll(gauge, PATIENCE).toBe(1);
     expect((await readyz()).status).toBe(200);
@@ -98,7 +98,7 @@ describe('Readiness', () => {
   });
 });
 
-describe('Readiness without metadata with which anybody could sign in', () => {
+describe('Readiness without metadata with which a sign-in could succeed', () => {
   beforeAll(async () => {
     const idp = await startFakeIdp(WEB_CLIENT_ID);
     idp.metadata = { issuer: undefined };
@@ -109,7 +109,7 @@ describe('Readiness without metadata with which anybody could sign in', () => {
   });
 
   it.each(['authorization_endpoint', 'token_endpoint', 'jwks_uri'])(
-    'names the identity provider while its metadata has no %s: nobody could sign in',
+    'names the identity provider while its metadata has no %s: every sign-in would fail',
     async (name) => {
       await showMetadata(clock, service.idp, { [name]: undefined });
       const said = () => logOf(service.running).map(({ failure }) => String(failure));
@@ -175,7 +175,7 @@ describe('Readiness of a service that is ready', () => {
     { 'user-agent': 'GoogleHC/1.0' },
     { 'user-agent': 'ELB-HealthChecker/2.0' },
     { 'user-agent': 'Mozilla/5.0', accept: 'text/html', 'sec-fetch-mode': 'navigate' },
-  ])('is answered alike whoever asks, and so is every other path: %j', async (headers) => {
+  ])('is answered alike for every client, and so is every other path: %j', async (headers) => {
     await expect
       .poll(() => readyz(headers), PATIENCE)
       .toEqual({
@@ -185,7 +185,7 @@ describe('Readiness of a service that is ready', () => {
     const statuses = [];
     for (const path of ['/healthz', '/me'])
       statuses.push((await exchange(service.url + path, { headers })).status);
-    // A health checker by name gets no further than anybody else.
+    // The name of a health checker gives no access to other paths.
     expect(statuses).toEqual([200, 401]);
   });
 });

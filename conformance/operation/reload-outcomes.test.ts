@@ -17,7 +17,7 @@ import {
   WEB_CLIENT_ID,
   WEB_CLIENT_SECRET,
 } from '../wire/platform.ts';
-import { configure, linesOf, ready, told } from '../wire/reloads.ts';
+import { configure, linesOf, ready, waitForLines } from '../wire/reloads.ts';
 import { basicOf } from '../wire/sign-in.ts';
 import { type LogLine, logOf, PATIENCE } from '../wire/workers.ts';
 import { signIn } from './under-load.ts';
@@ -67,7 +67,7 @@ describe('A reload in one process', () => {
     writeFileSync(secretFile(), WEB_CLIENT_SECRET);
     await ready(service);
     hup();
-    await told(service, 'configuration_loaded', loaded + 1);
+    await waitForLines(service, 'configuration_loaded', loaded + 1);
     before = logOf(service.running).length;
   }
   const lines = (wanted: string): readonly LogLine[] =>
@@ -93,7 +93,7 @@ describe('A reload in one process', () => {
     ['', 'nothing, or comments alone'],
     ['# access: {groups: [core]}\n---\n', 'nothing, or comments alone'],
   ])(
-    'to a file that holds nothing any more is refused, since without rules everybody may enter: %j',
+    'to a file that holds nothing any more is refused, since without rules every person may enter: %j',
     async (text, found) => {
       await begin();
       configure(service, [CORE]);
@@ -110,7 +110,7 @@ describe('A reload in one process', () => {
     },
   );
 
-  it('to a pipe is refused and waits for nobody to write into it', async () => {
+  it('to a pipe is refused at once, without waiting until a process writes into it', async () => {
     await begin();
     rmSync(file());
     execFileSync('mkfifo', [file()]);
@@ -193,7 +193,7 @@ describe('A reload in one process', () => {
     await inTime('configuration_loaded', 1);
   });
 
-  it('of a bad file by SIGHUP is told once, though the file is watched; put back as it was it is good again', async () => {
+  it('of a bad file by SIGHUP is reported once, though the file is watched; put back as it was it is good again', async () => {
     await begin();
     configure(service, [BOTH, 'no: such key']);
     hup();
@@ -242,7 +242,7 @@ describe('SIGHUP', () => {
     onTestFinished(() => service.stop());
     await ready(service);
     service.running.signal('SIGHUP');
-    await told(service, 'configuration_loaded', 2);
+    await waitForLines(service, 'configuration_loaded', 2);
     await expect
       .poll(async () => (await exchange(`${service.url}/readyz`)).status, PATIENCE)
       .toBe(200);
@@ -253,7 +253,7 @@ describe('SIGHUP', () => {
     const service = await startHostedService({}, [], undefined, file);
     onTestFinished(() => service.stop());
     service.running.signal('SIGHUP');
-    await told(service, 'configuration_loaded', 2);
+    await waitForLines(service, 'configuration_loaded', 2);
     expect((await exchange(`${service.url}/me`)).status).toBe(404);
     expect((await exchange(`${service.url}/readyz`)).status).toBe(200);
   });

@@ -32,7 +32,7 @@ describe('Serve with workers', () => {
     const calls = startCalls(service.url);
     await expect.poll(() => calls.outcomes().get('ok') ?? 0, PATIENCE).toBeGreaterThan(100);
     signal('SIGUSR2');
-    await log.told('restart_done', 1);
+    await log.waitForLines('restart_done', 1);
     const answered = calls.outcomes().get('ok') ?? 0;
     await expect
       .poll(() => calls.outcomes().get('ok') ?? 0, PATIENCE)
@@ -45,10 +45,10 @@ describe('Serve with workers', () => {
     const before = pids();
     const log = fromNow(service);
     signal('SIGHUP');
-    await log.told('worker_listening', 1);
+    await log.waitForLines('worker_listening', 1);
     signal('SIGUSR2');
-    await log.told('restart_superseded', 1);
-    await log.told('configuration_loaded', 1);
+    await log.waitForLines('restart_superseded', 1);
+    await log.waitForLines('configuration_loaded', 1);
     expect(pids().filter((pid) => before.includes(pid))).toEqual([]);
     expect(pids().filter(isRunning)).toHaveLength(WORKERS);
     expect(log.linesOf('restart_begun')).toEqual([]);
@@ -58,9 +58,9 @@ describe('Serve with workers', () => {
     const before = pids();
     const log = fromNow(service);
     signal('SIGUSR2');
-    await log.told('worker_listening', 1);
+    await log.waitForLines('worker_listening', 1);
     signal('SIGHUP');
-    await log.told('configuration_loaded', 1);
+    await log.waitForLines('configuration_loaded', 1);
     expect(pids().filter((pid) => before.includes(pid))).toEqual([]);
     expect(log.linesOf('restart_done')).toEqual([]);
   });
@@ -83,7 +83,7 @@ describe('Serve with workers', () => {
     const log = fromNow(service);
     signal('SIGUSR2');
     process.kill(before[1] ?? 0, 'SIGKILL');
-    await log.told('restart_done', 1);
+    await log.waitForLines('restart_done', 1);
     expect(pids().filter((pid) => before.includes(pid))).toEqual([]);
     // The log may name last a worker that the roll has replaced already.
     const workers = () => childrenOf(service.running.pid).filter(isRunning);
@@ -110,7 +110,7 @@ describe('Serve with workers', () => {
     const before = pids();
     const log = fromNow(service);
     signal('SIGUSR2');
-    await log.told('worker_listening', 1);
+    await log.waitForLines('worker_listening', 1);
     const all = [...before, ...pids()];
     expect(await service.running.stop()).toBe(0);
     await allEnded(all);

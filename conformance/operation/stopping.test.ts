@@ -13,7 +13,7 @@ import { exchange } from '../wire/exchange.ts';
 import { callGrpc } from '../wire/grpc.ts';
 import { type MovedClock, startMovedClock } from '../wire/moved-clock.ts';
 import { type Service, startHostedService, startService } from '../wire/platform.ts';
-import { ready, told } from '../wire/reloads.ts';
+import { ready, waitForLines } from '../wire/reloads.ts';
 import { PATIENCE } from '../wire/workers.ts';
 import { signIn } from './under-load.ts';
 
@@ -93,7 +93,7 @@ describe('SIGTERM', () => {
     await ready(service);
     await service.idp.goDown();
     service.running.signal('SIGHUP');
-    await told(service, 'configuration_waits', 1);
+    await waitForLines(service, 'configuration_waits', 1);
     expect(await service.running.stop()).toBe(0);
   });
 
@@ -102,7 +102,7 @@ describe('SIGTERM', () => {
     await ready(service);
     for (let count = 2; count <= 4; count += 1) {
       service.running.signal('SIGHUP');
-      await told(service, 'configuration_loaded', count);
+      await waitForLines(service, 'configuration_loaded', count);
     }
     expect(await service.running.stop()).toBe(0);
     expect(service.running.stderr()).not.toContain('"error"');

@@ -89,7 +89,7 @@ function testKeyRotation(processes: number): void {
       for (let rotation = 1; rotation <= ROTATIONS; rotation += 1) {
         const { code } = await commands.run(['rotate-keys'], environment, service.state);
         expect(code).toBe(0);
-        await log.told('key_ring_loaded', rotation * processes);
+        await log.waitForLines('key_ring_loaded', rotation * processes);
         await clock.advance(SEALS_AFTER_MS + 1_000);
         // Sealed with the new key, from now on asked for with the others.
         await signIn(service);
@@ -146,10 +146,10 @@ describe('One process', () => {
     const report = await underLoad(service.url, asSessions(cookies), async () => {
       for (const count of [1, 2]) {
         process.kill(pid, 'SIGHUP');
-        await log.told('configuration_loaded', count);
+        await log.waitForLines('configuration_loaded', count);
       }
       configure(service, [BOTH, 'rateLimit: {perMinute: 601}']);
-      await log.told('configuration_loaded', 3);
+      await log.waitForLines('configuration_loaded', 3);
     });
     expectNoneFailed('reload', report);
     const loaded = log.linesOf('configuration_loaded');
@@ -167,9 +167,9 @@ describe('One process', () => {
     const log = fromNow(service);
     const report = await underLoad(service.url, asSessions(cookies), async () => {
       configure(service, [BOTH, 'session:', '  idleTimeout: whenever', 'acess: {groups: []}']);
-      await log.told('configuration_refused', 1);
+      await log.waitForLines('configuration_refused', 1);
       process.kill(service.running.pid, 'SIGHUP');
-      await log.told('configuration_refused', 2);
+      await log.waitForLines('configuration_refused', 2);
     });
     expectNoneFailed('bad configuration', report);
     const file = join(service.state, 'sallyport.yaml');
@@ -216,7 +216,7 @@ describe('Two workers', () => {
     const log = fromNow(service);
     const report = await underLoad(service.url, asSessions(cookies), async () => {
       process.kill(service.running.pid, 'SIGUSR2');
-      await log.told('restart_done', 1);
+      await log.waitForLines('restart_done', 1);
     });
     expectNoneFailed('rolling restart', report);
     const after = pids();
@@ -234,7 +234,7 @@ describe('Two workers', () => {
     const log = fromNow(service);
     const report = await underLoad(service.url, asSessions(cookies), async () => {
       configure(service, [...FILE, 'rateLimit: {perMinute: 601}']);
-      await log.told('configuration_loaded', 1);
+      await log.waitForLines('configuration_loaded', 1);
     });
     expectNoneFailed('reload with workers', report);
     expect(log.linesOf('configuration_loaded')[0]).toMatchObject({
@@ -253,7 +253,7 @@ describe('Two workers', () => {
         ...FILE,
         'bearer: {introspection: {endpoint: http://127.0.0.1:9, clientId: c, clientSecretFile: ./nowhere}}',
       ]);
-      await log.told('configuration_refused', 1);
+      await log.waitForLines('configuration_refused', 1);
     });
     expectNoneFailed('roll that cannot be', report);
     expect(log.linesOf('configuration_refused')).toMatchObject([

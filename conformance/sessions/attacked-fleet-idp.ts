@@ -1,5 +1,5 @@
 /**
- * The identity provider under control of a test, as a deployment's: anybody can sign in there.
+ * The identity provider under control of a test, as a deployment's: every subject can sign in there.
  *
  * @module
  */

@@ -118,9 +118,10 @@ export async function startDeployment(
     meAnywhere: (number, cookie) =>
       exchange(`${fleet.urls[number % fleet.urls.length]}/me`, { headers: { host, cookie } }),
     async verdicts(cookie) {
-      const told: string[] = [];
-      for (let index = 0; index < PROCESSES; index += 1) told.push(tell(await me(index, cookie)));
-      return told;
+      const statuses: string[] = [];
+      for (let index = 0; index < PROCESSES; index += 1)
+        statuses.push(statusOf(await me(index, cookie)));
+      return statuses;
     },
     askAtOnce(cookie, times) {
       const { urls } = fleet;
@@ -148,7 +149,7 @@ export async function startDeployment(
 }
 
 /** The status of an answer, with the reason where there is one: `401 renewal_lost`. */
-export function tell({ status, headers, body }: Received): string {
+export function statusOf({ status, headers, body }: Received): string {
   if (headers['content-type'] !== 'application/problem+json') return String(status);
   const { reason = '' } = JSON.parse(body) as { readonly reason?: string };
   return `${status} ${reason}`;

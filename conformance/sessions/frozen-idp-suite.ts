@@ -1,6 +1,6 @@
 /**
- * Suite: an identity provider that stands still, and takes each refresh token once, signs nobody out. What
- * was sent before is carried out when it goes on, so that nothing may have been sent a second time.
+ * Suite: an identity provider that stands still, and takes each refresh token once, ends no session. It
+ * carries out what was sent before when it goes on, so no token may have been sent a second time.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Browser } from '../wire/browser.ts';
 import type { Waking } from '../wire/refresh-control.ts';
 import { PATIENCE } from '../wire/workers.ts';
-import { type DeploymentUnderTest, tell } from './deployment.ts';
+import { type DeploymentUnderTest, statusOf } from './deployment.ts';
 import { type RenewingDeployment, startRenewingDeployment } from './renewing-deployment.ts';
 
 const PEOPLE = 20;
@@ -44,9 +44,9 @@ export function testFrozenIdp(under: DeploymentUnderTest): void {
       const answers = await Promise.all(
         cookies.map((cookie, index) => deployment.meAnywhere(index + turn, cookie)),
       );
-      return [...new Set(answers.map(tell))];
+      return [...new Set(answers.map(statusOf))];
     };
-    /** Lets time pass while everybody goes on. */
+    /** Lets time pass while all sessions go on asking. */
     async function stayActive(seconds: number): Promise<void> {
       for (let passed = 0; passed < seconds; passed += STEP_SECONDS) {
         await deployment.clock.advance(STEP_SECONDS * 1_000);
@@ -108,20 +108,20 @@ export function testFrozenIdp(under: DeploymentUnderTest): void {
       const gate = deployment.idp.refreshes.freeze('carries out');
       expect(await askAll(0)).toEqual(['200']);
       await gate.holds(PEOPLE);
-      const told = deployment.log('renewal_unanswered').length;
+      const linesBefore = deployment.log('renewal_unanswered').length;
       for (let passed = 0; passed < TO_OVERDUE_SECONDS; passed += STEP_SECONDS)
         await deployment.clock.advance(STEP_SECONDS * 1_000);
       const asked = performance.now();
       const holders = await Promise.all(
         cookies.map((cookie, index) => deployment.meAnywhere(index, cookie)),
       );
-      expect([...new Set(holders.map(tell))]).toEqual(['503 renewal_unavailable']);
+      expect([...new Set(holders.map(statusOf))]).toEqual(['503 renewal_unavailable']);
       for (const { headers } of holders)
         expect(Number(headers['retry-after'])).toBeGreaterThanOrEqual(1);
       // Not after the time that a request waits for a renewal that may still be quick.
       expect(performance.now() - asked).toBeLessThan(5_000);
       // One line for each says since when.
-      expect(deployment.log('renewal_unanswered').slice(told)).toHaveLength(PEOPLE);
+      expect(deployment.log('renewal_unanswered').slice(linesBefore)).toHaveLength(PEOPLE);
       gate.open();
       await deployment.renewed(renewals + PEOPLE);
       expect(await askAll(0)).toEqual(['200']);
@@ -141,7 +141,7 @@ export function testFrozenIdp(under: DeploymentUnderTest): void {
       gate.open();
       await deployment.renewed(renewals + PEOPLE);
       await expect.poll(() => deployment.endings(), PATIENCE).toEqual(['renewal_refused']);
-      expect(tell(await deployment.me(0, grace))).toBe('401 renewal_refused');
+      expect(statusOf(await deployment.me(0, grace))).toBe('401 renewal_refused');
       expect(await askAll(0)).toEqual(['200']);
     });
 

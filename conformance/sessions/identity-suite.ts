@@ -1,6 +1,6 @@
 /**
- * Suite: whoever asks together with whom, at whichever process, over whichever connection: nobody is
- * ever taken for somebody else.
+ * Suite: requests of many people at once, at every process and over every connection, are answered each
+ * with the identity of its own session.
  *
  * @module
  */
@@ -95,7 +95,7 @@ export function testIdentity(under: DeploymentUnderTest): void {
         const [id] = own.cookie.split('.');
         const [, secret] = other.cookie.split('.');
         const { status } = await ask(pick(connections, draw), `${id}.${secret}`);
-        if (status !== 401) faults.push(`an id with somebody else's secret gets ${status}`);
+        if (status !== 401) faults.push(`an id with the secret of another session gets ${status}`);
         spliced += 1;
       };
       const someUrls = (draw: Draw) => ({ begin: pick(urls, draw), finish: pick(urls, draw) });
@@ -133,7 +133,7 @@ export function testIdentity(under: DeploymentUnderTest): void {
       expect(deployment.log('session_renewed').length).toBeGreaterThan(peopleCount / 10);
     }, 120_000);
 
-    it('whoever is taken for somebody else is noticed', async () => {
+    it('an answer with the identity of another person is noticed', async () => {
       const { connections, urls } = await open();
       const [ada, grace] = [createPerson('ada'), createPerson('grace')];
       const [first = '', , last = ''] = urls;

@@ -1,5 +1,5 @@
 /**
- * Suite: an identity provider that is away signs nobody out, and is not run over when it is back.
+ * Suite: an outage of the identity provider ends no session, and its end does not overload the provider.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Browser } from '../wire/browser.ts';
 import type { Received } from '../wire/exchange.ts';
-import { type DeploymentUnderTest, tell } from './deployment.ts';
+import { type DeploymentUnderTest, statusOf } from './deployment.ts';
 import {
   RENEWALS_PER_SECOND,
   type RenewingDeployment,
@@ -45,7 +45,7 @@ export function testIdpOutage(under: DeploymentUnderTest): void {
     /** Every session once, at one of the processes. */
     const askAll = (cookies: readonly string[]): Promise<readonly Received[]> =>
       Promise.all(cookies.map((cookie, index) => deployment.meAnywhere(index, cookie)));
-    const toldBy = (answers: readonly Received[]) => [...new Set(answers.map(tell))];
+    const statusesOf = (answers: readonly Received[]) => [...new Set(answers.map(statusOf))];
 
     it('sessions within their bound stay', async () => {
       // Seven minutes and more after the sign-in: due, so that every request tries.
@@ -54,26 +54,26 @@ export function testIdpOutage(under: DeploymentUnderTest): void {
         await deployment.clock.advance(LONGEST_PAUSE_MS);
         expect(await deployment.verdicts(old[count] ?? '')).toEqual(['200', '200', '200']);
       }
-      expect(toldBy(await askAll(old))).toEqual(['200']);
-      expect(toldBy(await askAll([young]))).toEqual(['200']);
+      expect(statusesOf(await askAll(old))).toEqual(['200']);
+      expect(statusesOf(await askAll([young]))).toEqual(['200']);
       expect(deployment.log('renewal_failed').length).toBeGreaterThan(0);
     });
 
     it('beyond it they are undecided: 503 renewal_unavailable with Retry-After, and younger ones stay', async () => {
       await deployment.clock.advance(2 * MINUTE_MS);
       const undecided = await askAll(old.slice(0, ASKED));
-      expect(toldBy(undecided)).toEqual(['503 renewal_unavailable']);
+      expect(statusesOf(undecided)).toEqual(['503 renewal_unavailable']);
       for (const { headers } of undecided)
         expect(Number(headers['retry-after'])).toBeGreaterThanOrEqual(1);
-      expect(toldBy(await askAll([young]))).toEqual(['200']);
+      expect(statusesOf(await askAll([young]))).toEqual(['200']);
     });
 
-    it('nobody is signed out, and no refresh came through', () => {
+    it('no session has ended, and no refresh reached the IdP', () => {
       expect(deployment.endings()).toEqual([]);
       expect(deployment.idp.seenRefreshes()).toEqual([]);
     });
 
-    it(`back up, ${SESSIONS} clients that come back as they are told are all served, and the IdP never gets more than budget and burst in a second`, async () => {
+    it(`back up, ${SESSIONS} clients that wait as Retry-After says are all served, and the IdP never gets more than budget and burst in a second`, async () => {
       await deployment.idp.comeUp();
       await deployment.clock.advance(LONGEST_PAUSE_MS);
       const since = performance.now();
@@ -84,7 +84,7 @@ export function testIdpOutage(under: DeploymentUnderTest): void {
             await pause(Number(answer.headers['retry-after']) * 1_000);
             answer = await deployment.meAnywhere(index, cookie);
           }
-          expect(tell(answer)).toBe('200');
+          expect(statusOf(answer)).toBe('200');
         }),
       );
       expect(performance.now() - since).toBeLessThan(SERVED_WITHIN_MS);

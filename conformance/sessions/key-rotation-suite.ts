@@ -1,5 +1,5 @@
 /**
- * Suite: the key ring is rotated again and again while people work, and nobody is refused for it.
+ * Suite: the key ring is rotated again and again under load, and no request is refused because of it.
  *
  * @module
  */
@@ -81,7 +81,7 @@ export function testKeyRotation(
         expect(deployment.log(event)).toEqual([]);
     });
 
-    it('what was sealed last needs none of the older keys; with a key that sealed nothing everybody is refused', async () => {
+    it('what was sealed last needs none of the older keys; with a key that sealed nothing every session is refused', async () => {
       const [newest] = readRing().keys.slice(-1);
       await useRing({ keys: newest === undefined ? [] : [newest] });
       for (const cookie of cookies)

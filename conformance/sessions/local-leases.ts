@@ -1,5 +1,5 @@
 /**
- * Leases of the local store, which go by the machine's own clock: nobody sets it, and no test moves it.
+ * Leases of the local store, which go by the machine's own clock, which no test moves.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * Suite: a process that dies while it renews a session signs nobody out, unless the IdP's answer died
- * with it and the IdP does not take the token again; then that one session ends, and says why.
+ * Suite: a process that dies while it renews a session ends no session, unless the IdP's answer is lost
+ * with it and the IdP does not take the token again; then that one session ends, with the reason.
  *
  * @module
  */
@@ -16,7 +16,7 @@ import {
   startRenewingDeployment,
 } from './renewing-deployment.ts';
 
-/** A lease that nobody prolongs ends so long after the request has left; the next holder then looks twice. */
+/** A lease that is not prolonged ends so long after the request has left; the next holder then looks twice. */
 const LEASE_MS = 20_000;
 /** After this the IdP takes a token that was used no more, and the lease has ended, too. */
 const LATE_MS = LEEWAY_SECONDS * 1_000 + 1_000;
@@ -57,12 +57,12 @@ export function testLostRenewal(under: DeploymentUnderTest): void {
     afterEach(() => deployment.idp.refreshes.pass());
     afterAll(() => deployment.stop());
 
-    it('before its request reached the IdP: another one takes over after the lease, exactly 1 refresh is processed, nobody is signed out', async () => {
+    it('before its request reached the IdP: another one takes over after the lease, exactly 1 refresh is processed, the session goes on', async () => {
       const since = deployment.idp.seenRefreshes().length;
       const renewals = deployment.renewals();
       const { cookie, gate } = await holdRenewal(deployment, 'hold');
       await deployment.replace(HOLDER);
-      // Its lease stands: nobody else sends, and nobody waits.
+      // Its lease stands: no other process sends, and no request waits.
       for (let count = 0; count < 10; count += 1)
         expect((await deployment.me(OTHER, cookie)).status).toBe(200);
       expect(answersSince(deployment, since)).toEqual([undefined]);
@@ -115,7 +115,7 @@ export function testLostRenewal(under: DeploymentUnderTest): void {
       expect(deployment.endings()).toEqual(['renewal_lost']);
     });
 
-    it('after the IdP used up the token, within its leeway: another one takes over after the lease and nobody is signed out', async () => {
+    it('after the IdP used up the token, within its leeway: another one takes over after the lease and the session goes on', async () => {
       const since = deployment.idp.seenRefreshes().length;
       const [renewals, endings] = [deployment.renewals(), deployment.endings()];
       const { cookie, gate } = await holdRenewal(deployment, 'holdAnswers');

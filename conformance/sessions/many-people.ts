@@ -49,7 +49,7 @@ export function createDraw(seed: number): Draw {
   };
 }
 
-/** Signs somebody in, in a person's browser: begun at one process and finished at another. */
+/** Signs in in a person's browser: begun at one process and finished at another. */
 export async function signIn(
   person: Person,
   subject: string,
@@ -73,7 +73,7 @@ export async function signIn(
   sessions.push({ cookie, subject, endedAt: undefined, isEnding: false });
 }
 
-/** Signs the browser out, at one process, if anybody is signed in there. */
+/** Signs the browser out, at one process, if it is signed in. */
 export async function signOut(
   { browser, sessions }: Person,
   { publicUrl }: Pick<AttackedFleetIdp, 'publicUrl'>,
@@ -88,7 +88,7 @@ export async function signOut(
   ended.endedAt = performance.now();
 }
 
-/** Comes back as it is told to when a store on a busy disk is out of reach for a moment. */
+/** Tries again after Retry-After when a store on a busy disk is out of reach for a moment. */
 async function untilDone(wanted: number, work: () => Promise<Received>): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     const { status, headers } = await work();
@@ -98,7 +98,7 @@ async function untilDone(wanted: number, work: () => Promise<Received>): Promise
   }
 }
 
-/** A browser nobody has signed in with. */
+/** A person with a browser that has not signed in yet. */
 export function createPerson(subject: string): Person {
   return { subject, browser: new Browser(), sessions: [] };
 }
@@ -108,7 +108,7 @@ export async function ask(connection: KeptConnection, cookie: string): Promise<K
   return connection.send('/me', { headers: { cookie } });
 }
 
-/** An ended session may be admitted for so long by a process that was not told itself. */
+/** An ended session may be admitted for so long by a process that did not end it itself. */
 const SEEN_WITHIN_MS = 1_000;
 
 /**

@@ -31,7 +31,7 @@ export interface RenewingDeployment extends Deployment {
   renewed(count: number): Promise<void>;
   /** How many renewals have been written. */
   renewals(): number;
-  /** Sessions that ended, as the log tells: `renewal_refused` and so on. */
+  /** Sessions that ended, as the log reports: `renewal_refused` and so on. */
   endings(): readonly unknown[];
 }
 
@@ -85,7 +85,7 @@ export function shareRenewingDeployment(
 /**
  * Starts all three, and `stop` ends them; on a deployment that several suites share both do nothing.
  *
- * @param settings - Where the common ones do not do; nobody shares such a deployment.
+ * @param settings - Where the common ones do not fit; such a deployment is not shared.
  */
 export async function startRenewingDeployment(
   under: DeploymentUnderTest | SharedUnderTest,

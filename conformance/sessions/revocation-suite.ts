@@ -29,14 +29,14 @@ interface Ending {
   readonly kept: readonly string[];
   /** Resolves when it is acknowledged. */
   end(first: KeptConnection): Promise<void>;
-  /** Whether it is known to be {@link FIRST} that is told; `true` when absent. */
-  readonly isFirstTold?: boolean;
+  /** Whether {@link FIRST} is known to be the process that ends them; `true` when absent. */
+  readonly isEndedByFirst?: boolean;
   readonly reason: string;
 }
 
 async function expectEndsEverywhere(
   deployment: Deployment,
-  { ended, kept, end, isFirstTold = true, reason }: Ending,
+  { ended, kept, end, isEndedByFirst = true, reason }: Ending,
 ): Promise<void> {
   const { host } = new URL(deployment.publicUrl);
   const first = await deployment.through(FIRST, keepConnection);
@@ -59,7 +59,7 @@ async function expectEndsEverywhere(
 
   await end(first);
   const acknowledgedAt = performance.now();
-  for (const cookie of isFirstTold ? ended : []) {
+  for (const cookie of isEndedByFirst ? ended : []) {
     const answer = await askFirst(cookie);
     expect([answer.status, answer.body]).toEqual([401, expect.stringContaining(`"${reason}"`)]);
   }
@@ -152,7 +152,7 @@ export function testRevocation(under: DeploymentUnderTest): void {
           const question = await browser.visit(`${deployment.idp.issuer}/idp/logout`);
           await browser.submit(question, { logout: 'yes' });
         },
-        isFirstTold: under.hasWorkers !== true,
+        isEndedByFirst: under.hasWorkers !== true,
         reason: 'session_revoked',
       });
     });
@@ -184,12 +184,12 @@ export function testRevocation(under: DeploymentUnderTest): void {
         .map(({ form }) => form.get('token') ?? '');
       const refreshed = deployment.idp.seenRefreshes().at(-1)?.form.get('refresh_token');
       expect(ofSignOut).toBe(refreshed);
-      // The one that came with the answer; nobody has ever sent it before.
+      // The one that came with the answer; it was never sent before.
       expect(ofRenewal).toMatch(/^.{20,}$/);
       expect(ofRenewal).not.toBe(refreshed);
     });
 
-    it('while the same renewal of a session that nobody ended is written, and its token kept', async () => {
+    it('while the same renewal of a session that was not ended is written, and its token kept', async () => {
       const { cookie } = await signIn();
       await deployment.untilDue();
       const renewals = deployment.renewals();
@@ -214,15 +214,15 @@ export function testRevocationBySubject(under: DeploymentUnderTest): void {
     });
     afterAll(() => deployment.stop());
 
-    it('are refused at once by the process that was told and within 1 s by the others; other people stay', async () => {
+    it('are refused at once by the process that received the logout token and within 1 s by the others; other people stay', async () => {
       const signIn = (login: 'ada' | 'grace') => deployment.signIn(new Browser(), login);
       await expectEndsEverywhere(deployment, {
         ended: [await signIn('ada'), await signIn('ada')],
         kept: [await signIn('grace')],
         async end(first) {
           const token = await forgeLogoutToken(deployment.idp.attacker, { claims: { sub: 'ada' } });
-          const told = await first.send(LOGOUT_PATH, { form: { logout_token: token } });
-          expect(told.status).toBe(200);
+          const answer = await first.send(LOGOUT_PATH, { form: { logout_token: token } });
+          expect(answer.status).toBe(200);
         },
         reason: 'session_revoked',
       });

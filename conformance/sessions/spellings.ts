@@ -1,5 +1,5 @@
 /**
- * What a text or a secret looks like where somebody has written it down.
+ * Encodings in which a text or a secret may have been written to a log or a file.
  *
  * @module
  */
@@ -7,7 +7,7 @@
 /** What is shorter may stand anywhere by chance. */
 const LEAST_LENGTH = 6;
 
-/** Bytes as somebody could have written them down; base64 in the three ways it can fall among others. */
+/** Encodings of the bytes; base64 at each of the three offsets that it can have inside a longer text. */
 export function spellings(bytes: Buffer): readonly Buffer[] {
   const base64 = [0, 1, 2].flatMap((shift) => {
     const shifted = Buffer.concat([Buffer.alloc(shift), bytes]);

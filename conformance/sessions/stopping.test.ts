@@ -14,7 +14,7 @@ import { type MovedClock, startMovedClock } from '../wire/moved-clock.ts';
 import type { Gate } from '../wire/refresh-control.ts';
 import { type RotatingIdp, startRotatingIdp } from '../wire/rotating-idp.ts';
 import { isRunning, logOf, PATIENCE } from '../wire/workers.ts';
-import { tell } from './deployment.ts';
+import { statusOf } from './deployment.ts';
 import { ageLeases } from './local-leases.ts';
 
 const DUE_MS = 8 * 60_000;
@@ -23,7 +23,7 @@ const STEP_MS = 15_000;
 const LISTENED_MS = 75_000;
 /** Of the clock; a process that is asked to end has ended before that. */
 const ENDS_WITHIN_MS = 35_000;
-/** A lease that nobody prolongs ends so long after the request has left. */
+/** A lease that is not prolonged ends so long after the request has left. */
 const LEASE_MS = 20_000;
 const [ASKER, OTHER] = [0, 1];
 
@@ -75,7 +75,7 @@ const statuses = () =>
     .seenRefreshes()
     .slice(refreshesBefore)
     .map(({ idpStatus }) => idpStatus);
-const verdict = async (index: number, cookie: string) => tell(await fleet.me(index, cookie));
+const verdict = async (index: number, cookie: string) => statusOf(await fleet.me(index, cookie));
 
 describe('A process that listens for an identity provider that stands still', () => {
   async function listen(waking: 'carries out' | 'drops'): ReturnType<typeof askRenewal> {
@@ -84,7 +84,7 @@ describe('A process that listens for an identity provider that stands still', ()
     return [cookie, gate];
   }
 
-  it('goes on listening after a reload, and keeps the answer: nobody is signed out', async () => {
+  it('goes on listening after a reload, and keeps the answer: the session goes on', async () => {
     const [cookie, gate] = await listen('carries out');
     const before = linesOf(ASKER, 'configuration_loaded').length;
     writeFileSync(
@@ -111,7 +111,7 @@ describe('A process that listens for an identity provider that stands still', ()
     ['drops', [undefined, 200], '200'],
   ] as const)(
     'ends in its time when it is asked to; where the provider then %s the request, the next process sends it once more: %o, %s',
-    async (waking, answered, told) => {
+    async (waking, answered, expected) => {
       const endings = linesOf(OTHER, 'session_ended').length;
       const [cookie, gate] = await listen(waking);
       const asker = fleet.running(ASKER);
@@ -134,15 +134,17 @@ describe('A process that listens for an identity provider that stands still', ()
         return statuses();
       };
       await expect.poll(settled, PATIENCE).toEqual(answered);
-      await expect.poll(() => verdict(OTHER, cookie), PATIENCE).toBe(told);
+      await expect.poll(() => verdict(OTHER, cookie), PATIENCE).toBe(expected);
       const reasons = linesOf(OTHER, 'session_ended').slice(endings);
-      expect(reasons.map((line) => line['reason'])).toEqual(told === '200' ? [] : ['renewal_lost']);
+      expect(reasons.map((line) => line['reason'])).toEqual(
+        expected === '200' ? [] : ['renewal_lost'],
+      );
     },
   );
 });
 
 describe('A process that ends while the identity provider is asked', () => {
-  it('waits for the answer and keeps it: the next process renews on, and nobody is signed out', async () => {
+  it('waits for the answer and keeps it: the next process renews on, and the session goes on', async () => {
     const [cookie, gate] = await askRenewal(() => idp.refreshes.holdAnswers());
     const ended = fleet.running(ASKER);
     const restarted = fleet.restart(ASKER);

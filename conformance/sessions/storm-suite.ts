@@ -1,5 +1,5 @@
 /**
- * Suite: however many requests ask at once, a session is renewed once, and nobody is signed out by it.
+ * Suite: however many requests ask at once, a session is renewed once, and it goes on.
  *
  * @module
  */
@@ -30,7 +30,7 @@ export function testStorm(under: DeploymentUnderTest): void {
 
     const refreshes = () => deployment.idp.seenRefreshes().length - refreshesBefore;
 
-    /** Nobody takes what the answers set; the cookie stays what it was, and they say nothing else. */
+    /** Counts the answers by status. The cookie never changes: an answer may only send it again. */
     async function count(cookie: string, sending: Sending): Promise<ReadonlyMap<number, number>> {
       const answers = await sending.heads;
       const set = answers.flatMap(({ setCookies }) => setCookies);
@@ -55,7 +55,7 @@ export function testStorm(under: DeploymentUnderTest): void {
       return count(cookie, sending);
     }
 
-    it('due for renewal: exactly 1 refresh, every request admitted, nobody signed out, for several renewals with every Set-Cookie dropped', async () => {
+    it('due for renewal: exactly 1 refresh, every request admitted, the session goes on, for several renewals with every Set-Cookie dropped', async () => {
       const cookie = await deployment.signIn(new Browser());
       for (let round = 1; round <= ROUNDS; round += 1) {
         await deployment.untilDue();
@@ -74,7 +74,7 @@ export function testStorm(under: DeploymentUnderTest): void {
       expect(deployment.endings()).toEqual([]);
     });
 
-    it('overdue: all wait for exactly 1 refresh, every request admitted, nobody signed out', async () => {
+    it('overdue: all wait for exactly 1 refresh, every request admitted, the session goes on', async () => {
       const cookie = await deployment.signIn(new Browser());
       await deployment.untilOverdue();
       expect(await stormThatWaits(cookie)).toEqual(new Map([[200, REQUESTS]]));

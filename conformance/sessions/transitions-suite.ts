@@ -21,7 +21,7 @@ const EVENTS = [
   'session_ended',
 ];
 
-/** The fixed fields of every line; `null` stands where nobody knows. */
+/** The fixed fields of every line; `null` stands for an unknown value. */
 const LINE = {
   level: 'audit',
   time: expect.stringMatching(/^\d{4}-\d\d-\d\dT/) as string,
@@ -38,7 +38,7 @@ const REQUEST = {
 export function testTransitions(under: DeploymentUnderTest): void {
   describe(`Every transition of a session is one audit event (${under.name})`, () => {
     let deployment: RenewingDeployment;
-    let told = 0;
+    let reported = 0;
     beforeAll(async () => {
       deployment = await startRenewingDeployment(under);
     });
@@ -50,12 +50,12 @@ export function testTransitions(under: DeploymentUnderTest): void {
       );
     /** Events since the last look, as `event` or `event reason`; only those of a session keep its id. */
     const news = () => {
-      const lines = all().slice(told);
-      told += lines.length;
+      const lines = all().slice(reported);
+      reported += lines.length;
       return lines.map((line) => {
         const { event, reason } = line;
         expect(line).toMatchObject(event === 'sign_in_started' ? SIGN_IN_LINE : SESSION_LINE);
-        // Who is told whenever somebody can open the record: not when it is swept.
+        // A line names the person whenever its process can decrypt the record: not when it is swept.
         const isSwept = reason === 'session_expired';
         if (event !== 'sign_in_started') expect(typeof line['subject'] === 'string').toBe(!isSwept);
         if (!isSwept) expect(line).toMatchObject(REQUEST);
@@ -65,7 +65,7 @@ export function testTransitions(under: DeploymentUnderTest): void {
     /** What a process writes arrives here a moment after its answer. */
     const expectNews = async (expected: readonly string[]) => {
       await expect
-        .poll(() => all().length - told, PATIENCE)
+        .poll(() => all().length - reported, PATIENCE)
         .toBeGreaterThanOrEqual(expected.length);
       expect(news()).toEqual(expected);
     };
@@ -114,7 +114,7 @@ export function testTransitions(under: DeploymentUnderTest): void {
       await expectNews(['session_ended session_revoked']);
     });
 
-    it('is told once, by the process that makes it: not by those that learn of an end, nor by one that starts later', async () => {
+    it('is reported once, by the process that makes it: not by those that learn of an end, nor by one that starts later', async () => {
       const browser = new Browser();
       const cookie = await signIn(browser);
       // Remembered by all of them.
@@ -191,7 +191,7 @@ export function testTransitions(under: DeploymentUnderTest): void {
       await expectNews(['session_renewing due', 'session_ended renewal_refused']);
     });
 
-    it('active, expired: told by whoever removes it', async () => {
+    it('active, expired: reported by the process that removes it', async () => {
       const cookie = await signIn(new Browser());
       const { session } = deployment.log('session_begun').at(-1) ?? {};
       await deployment.clock.advance(8 * DAY_MS);

@@ -36,7 +36,7 @@ export async function watchSession(
       await pause(pauseMs);
     }
   })();
-  // Told by `stop`.
+  // `stop` reports it.
   asking.catch(() => undefined);
   return {
     answers,

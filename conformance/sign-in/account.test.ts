@@ -141,7 +141,7 @@ describe('The account page', () => {
       expect(page.body).toMatch(/<time datetime="\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ">/);
     });
 
-    it('shows nothing of anybody else, and no secret', async () => {
+    it('shows nothing of another person, and no secret', async () => {
       const ada = await signedIn(service);
       const grace = await signedIn(service, 'grace');
       const page = await open(service, grace);
@@ -160,7 +160,7 @@ describe('The account page', () => {
       expect(page.body).toContain('&quot;&gt;&lt;script&gt;alert(1)');
     });
 
-    it('is one person’s: kept by nobody, framed by nobody, without a script', async () => {
+    it('is private: no cache keeps it, no page frames it, and it has no script', async () => {
       const page = await open(service, await signedIn(service));
       expect(page.headers['cache-control']).toBe('no-store');
       expect(page.headers['x-accel-expires']).toBe('0');
@@ -217,7 +217,7 @@ describe('The account page', () => {
       });
     });
 
-    it('cannot end somebody else’s, and answers exactly as for one that does not exist', async () => {
+    it('cannot end the session of another person, and answers exactly as for one that does not exist', async () => {
       const [ada, grace] = [await signedIn(service), await signedIn(service, 'grace')];
       const seen = endedIn(service).length;
       const [theirs, unknown] = [
@@ -272,7 +272,7 @@ describe('The account page', () => {
   describe('asked for by another site', () => {
     it.each<[string, Readonly<Record<string, string | readonly string[]>>]>([
       ['another site', { origin: 'https://evil.example' }],
-      ['nobody knows', {}],
+      ['an unknown origin', {}],
       ['a page of ours by its Referer', { referer: 'OURS/auth/account' }],
       ['Origin null', { origin: 'null' }],
       ['an empty Origin', { origin: '' }],
@@ -317,7 +317,7 @@ describe('The account page', () => {
   });
 
   describe('ending the session that asks', () => {
-    it('signs this browser out as /logout does: cookie cleared, IdP told, and the other sessions stay', async () => {
+    it('signs this browser out as /logout does: cookie cleared, IdP notified, and the other sessions stay', async () => {
       const [here, there] = [await signedIn(service), await signedIn(service)];
       const revoked = service.idp.counts.revoke;
       const sent = await post(service, here, idOf(here));
@@ -338,7 +338,7 @@ describe('The account page', () => {
       expect(endedIn(service).at(-1)).toMatchObject({ reason: 'signed_out', subject: 'ada' });
     });
 
-    it('"Sign out everywhere" ends every session of this person, tells the IdP, and ends nobody else’s', async () => {
+    it('"Sign out everywhere" ends every session of this person, notifies the IdP, and ends no session of another person', async () => {
       const [here, there, elsewhere] = [
         await signedIn(service),
         await signedIn(service),
@@ -410,7 +410,7 @@ describe('The account page', () => {
     }
   });
 
-  it('holds back whoever asks faster than a person, and a program with a problem', async () => {
+  it('answers requests that come faster than a person’s with 429 and Retry-After, and other sessions as before', async () => {
     const own = await startHostedService({}, [], undefined, [
       `rateLimit: { perMinute: ${PER_MINUTE} }`,
     ]);

@@ -13,11 +13,11 @@ import {
   expectNotAccepted,
   forgeLogoutToken,
   logout,
+  nextPerson,
   postLogout,
   sendLogoutToken,
   signInAs,
   signInOf,
-  somebody,
 } from '../wire/logout-token.ts';
 import { type Service, startHostedService, startService, WEB_CLIENT_ID } from '../wire/platform.ts';
 import { start } from '../wire/process.ts';
@@ -42,9 +42,9 @@ describe('Back-channel logout', () => {
   afterAll(() => service.stop());
 
   describe('2.7: a valid logout token ends', () => {
-    it('all sessions of a subject, and nobody else’s, when it has a sub alone', async () => {
-      const { sub, sid } = somebody();
-      const other = somebody();
+    it('all sessions of a subject, and no other session, when it has a sub alone', async () => {
+      const { sub, sid } = nextPerson();
+      const other = nextPerson();
       const own = [
         await signInAs(service, sub, sid),
         await signInAs(service, sub, `${sid}-b`),
@@ -57,7 +57,7 @@ describe('Back-channel logout', () => {
     });
 
     it('that session alone, when it has a sid alone', async () => {
-      const { sub, sid } = somebody();
+      const { sub, sid } = nextPerson();
       const named = [await signInAs(service, sub, sid), await signInAs(service, sub, sid)];
       const others = [await signInAs(service, sub, `${sid}-b`), await signInAs(service, sub)];
       expectDone(await logout(service, { sid }));
@@ -66,7 +66,7 @@ describe('Back-channel logout', () => {
     });
 
     it('that session alone, when it has a sid and a sub', async () => {
-      const { sub, sid } = somebody();
+      const { sub, sid } = nextPerson();
       const named = await signInAs(service, sub, sid);
       const other = await signInAs(service, sub, `${sid}-b`);
       expectDone(await logout(service, { sub, sid }));
@@ -75,7 +75,7 @@ describe('Back-channel logout', () => {
     });
 
     it('many sessions of one subject at once', async () => {
-      const { sub } = somebody();
+      const { sub } = nextPerson();
       const browsers = await Promise.all(
         Array.from({ length: 30 }, (_, at) => signInAs(service, sub, `many-${at}`)),
       );
@@ -84,21 +84,21 @@ describe('Back-channel logout', () => {
       expect(new Set(statuses)).toEqual(new Set([401]));
     });
 
-    it('nothing, and has succeeded, when it names nobody we know', async () => {
-      expectDone(await logout(service, somebody()));
+    it('nothing, and succeeds, when it names no known person or session', async () => {
+      expectDone(await logout(service, nextPerson()));
       expectDone(await logout(service, { sub: 'nobody' }));
       expectDone(await logout(service, { sid: 'nothing' }));
     });
 
-    it('nothing more, and has succeeded, when the person is signed out already', async () => {
-      const { sub, sid } = somebody();
+    it('nothing more, and succeeds, when the person is signed out already', async () => {
+      const { sub, sid } = nextPerson();
       await signInAs(service, sub, sid);
       expectDone(await logout(service, { sub, sid }));
       expectDone(await logout(service, { sub, sid }));
     });
 
-    it('what it names although the request has a session cookie of somebody else', async () => {
-      const { sub, sid } = somebody();
+    it('what it names although the request has a session cookie of another person', async () => {
+      const { sub, sid } = nextPerson();
       const browser = await signInAs(service, sub, sid);
       const token = await forgeLogoutToken(service.idp, { claims: { sub, sid } });
       const bystander = await signInAs(service, `${sub}-b`);
@@ -113,7 +113,7 @@ describe('Back-channel logout', () => {
 
   describe('2.7: a sign-in', () => {
     it('that was under way when its session at the IdP ended does not begin a session', async () => {
-      const { sub, sid } = somebody();
+      const { sub, sid } = nextPerson();
       const opened = await openSignIn(service, '/', new Browser(), signInOf(sub, sid));
       // Times of tokens are whole seconds: the next one, so that it is not before the sign-in.
       expectDone(await logout(service, { sid, iat: seconds() + 1 }));
@@ -125,7 +125,7 @@ describe('Back-channel logout', () => {
     });
 
     it('that was under way when all sessions of its subject ended does not begin a session', async () => {
-      const { sub, sid } = somebody();
+      const { sub, sid } = nextPerson();
       const opened = await openSignIn(service, '/', new Browser(), signInOf(sub, sid));
       expectDone(await logout(service, { sub, iat: seconds() + 1 }));
       await opened.browser.step(`${service.url}/callback?${opened.query}`);
@@ -133,7 +133,7 @@ describe('Back-channel logout', () => {
     });
 
     it('that was started after the logout stands, also when the token arrives late', async () => {
-      const { sub, sid } = somebody();
+      const { sub, sid } = nextPerson();
       const browser = await signInAs(service, sub, sid);
       expectDone(await logout(service, { sub, iat: seconds() - 60 }));
       expect(await askMe(service, browser)).toBe(200);
@@ -145,7 +145,7 @@ describe('Back-channel logout', () => {
   });
 
   it('2.6 step 8: a token that was shown before is refused, and ends no later sign-in', async () => {
-    const { sub, sid } = somebody();
+    const { sub, sid } = nextPerson();
     const browser = await signInAs(service, sub, sid);
     // Of a second ago, so that the next sign-in is later than the token.
     const token = await forgeLogoutToken(service.idp, { claims: { sub, iat: seconds() - 1 } });
@@ -157,7 +157,7 @@ describe('Back-channel logout', () => {
   });
 
   it('2.6 step 8: of two tokens with one jti the second is refused, and ends nothing', async () => {
-    const [first, second, third] = [somebody(), somebody(), somebody()];
+    const [first, second, third] = [nextPerson(), nextPerson(), nextPerson()];
     const ended = await signInAs(service, first.sub, first.sid);
     const standing = await signInAs(service, second.sub, second.sid);
     const named = await signInAs(service, third.sub, third.sid);
@@ -173,7 +173,7 @@ describe('Back-channel logout', () => {
   });
 
   it('2.6 step 8: of many tokens with one jti sent at once exactly one is carried out', async () => {
-    const people = Array.from({ length: 6 }, somebody);
+    const people = Array.from({ length: 6 }, nextPerson);
     const browsers = await Promise.all(people.map(({ sub, sid }) => signInAs(service, sub, sid)));
     const jti = `jti-of-${people[0]?.sub}`;
     const answers = await Promise.all(people.map((each) => logout(service, { ...each, jti })));
@@ -184,7 +184,7 @@ describe('Back-channel logout', () => {
   });
 
   it('2.6 step 8: of one token sent many times at once exactly one is accepted', async () => {
-    const { sub, sid } = somebody();
+    const { sub, sid } = nextPerson();
     const browser = await signInAs(service, sub, sid);
     const token = await forgeLogoutToken(service.idp, { claims: { sub, sid } });
     const answers = await Promise.all(
@@ -196,7 +196,7 @@ describe('Back-channel logout', () => {
   });
 
   it('is in the audit log with who, how and how many, and no token is', async () => {
-    const { sub, sid } = somebody();
+    const { sub, sid } = nextPerson();
     await Promise.all([signInAs(service, sub, sid), signInAs(service, sub)]);
     const token = await forgeLogoutToken(service.idp, { claims: { sub } });
     const headers = { 'x-request-id': 'logout-request-1' };
@@ -242,7 +242,7 @@ describe('Back-channel logout, where several processes share the sessions,', () 
       return (await exchange(`http://localhost:${port}/me`, { headers })).status;
     };
     try {
-      const { sub, sid } = somebody();
+      const { sub, sid } = nextPerson();
       const ended = await signInAs(service, sub, sid);
       const other = await signInAs(service, sub, `${sid}-b`);
       for (const browser of [ended, other]) expect(await askSibling(browser)).toBe(200);
@@ -251,7 +251,7 @@ describe('Back-channel logout, where several processes share the sessions,', () 
       expect(await askMe(service, ended)).toBe(401);
       await expect.poll(() => askSibling(ended), { timeout: 1_000, interval: 50 }).toBe(401);
       expect(await askSibling(other)).toBe(200);
-      // The other way round: told to the second, in effect in the first.
+      // The other way round: sent to the second, in effect in the first.
       const token = await forgeLogoutToken(service.idp, { claims: { sub } });
       expectDone(await sendLogoutToken(`http://localhost:${port}`, token));
       expect(await askSibling(other)).toBe(401);
@@ -277,7 +277,7 @@ describe('Back-channel logout, while something is down,', () => {
 
   it('2.8: fails with 400 and Retry-After while the store cannot be written, and succeeds with the same token later', async () => {
     service = await startHostedService();
-    const { sub, sid } = somebody();
+    const { sub, sid } = nextPerson();
     const browser = await signInAs(service, sub, sid);
     const token = await forgeLogoutToken(service.idp, { claims: { sub, sid } });
     const lock = new DatabaseSync(join(service.state, 'sessions.sqlite'));
@@ -295,7 +295,7 @@ describe('Back-channel logout, while something is down,', () => {
 
   it('2.8: carries it out once the store can be written again, also when the IdP does not send it a second time', async () => {
     service = await startHostedService();
-    const [one, other] = [somebody(), somebody()];
+    const [one, other] = [nextPerson(), nextPerson()];
     const browser = await signInAs(service, one.sub, one.sid);
     const standing = await signInAs(service, other.sub, other.sid);
     const token = await forgeLogoutToken(service.idp, { claims: one });
@@ -315,9 +315,9 @@ describe('Back-channel logout, while something is down,', () => {
 
   it('goes on with the keys it has while the IdP is down, and a forgery is still refused', async () => {
     service = await startHostedService();
-    const { sub, sid } = somebody();
+    const { sub, sid } = nextPerson();
     const browser = await signInAs(service, sub, sid);
-    expectDone(await logout(service, somebody()));
+    expectDone(await logout(service, nextPerson()));
     await service.idp.goDown();
     const { privateKey } = await generateKeyPair('RS256');
     const forged = await logout(service, { sub, sid }, { sign: rs256(privateKey) });
@@ -329,7 +329,7 @@ describe('Back-channel logout, while something is down,', () => {
 
   it('2.8: fails with 400 and Retry-After when no keys can be had, and ends nothing', async () => {
     service = await startHostedService();
-    const { sub, sid } = somebody();
+    const { sub, sid } = nextPerson();
     const browser = await signInAs(service, sub, sid);
     await service.idp.goDown();
     const { privateKey } = await generateKeyPair('RS256');
@@ -353,12 +353,12 @@ describe('Keys of logout tokens', () => {
     const service = await startHostedService({}, [], undefined, [], moved.host);
     const { idp } = service;
     try {
-      const { sub, sid } = somebody();
+      const { sub, sid } = nextPerson();
       const browser = await signInAs(service, sub, sid);
       const forger = await generateKeyPair('RS256');
       const forge = () =>
         logout(service, { sub, sid }, { sign: rs256(forger.privateKey), header: { kid: 'k2' } });
-      // It is the first token, and has the keys fetched: nobody signs with such a key at that time.
+      // It is the first token, and has the keys fetched: the IdP does not sign with such a key at that time.
       expectInvalid(await forge());
       const rotated = await generateKeyPair('RS256', { extractable: true });
       const rotatedJwk = await exportJWK(rotated.publicKey);
@@ -391,9 +391,9 @@ describe('Keys of logout tokens', () => {
     const service = await startHostedService({}, [], undefined, [], moved.host);
     const { idp } = service;
     try {
-      const { sub, sid } = somebody();
+      const { sub, sid } = nextPerson();
       const browser = await signInAs(service, sub, sid);
-      expectDone(await logout(service, somebody()));
+      expectDone(await logout(service, nextPerson()));
       const rotated = await generateKeyPair('RS256', { extractable: true });
       const sign = rs256(rotated.privateKey);
       const rotatedJwk = await exportJWK(rotated.publicKey);
@@ -436,17 +436,17 @@ describe('Back-channel logout behind a trusted proxy', () => {
   it('holds back an address that sends what is not valid, and no other, with 429 and Retry-After', async () => {
     for (let turn = 0; turn < PER_MINUTE; turn += 1)
       expectInvalid(await from('192.0.2.1', { sub: 'x', iss: 'https://other.example' }));
-    const held = await from('192.0.2.1', somebody());
+    const held = await from('192.0.2.1', nextPerson());
     expect([held.status, JSON.parse(held.body).error]).toEqual([429, 'temporarily_unavailable']);
     expect(Number(held.headers['retry-after'])).toBeGreaterThan(0);
     expect(held.headers['cache-control']).toBe('no-store');
-    expectDone(await from('192.0.2.2', somebody()));
+    expectDone(await from('192.0.2.2', nextPerson()));
   });
 
   it('counts a token of a key that is not known as one that is not valid', async () => {
     const { privateKey } = await generateKeyPair('RS256');
     const forge = async () => {
-      const forged = { sign: rs256(privateKey), header: { kid: 'k2' }, claims: somebody() };
+      const forged = { sign: rs256(privateKey), header: { kid: 'k2' }, claims: nextPerson() };
       const token = await forgeLogoutToken(service.idp, forged);
       const headers = { 'x-forwarded-for': '192.0.2.4' };
       return postLogout(service.url, `logout_token=${token}`, headers);
@@ -461,11 +461,11 @@ describe('Back-channel logout behind a trusted proxy', () => {
       const headers = { 'x-forwarded-for': '192.0.2.5', ...browser };
       expectInvalid(await postLogout(service.url, 'logout_token=forged', headers));
     }
-    expectDone(await from('192.0.2.5', somebody()));
+    expectDone(await from('192.0.2.5', nextPerson()));
   });
 
-  it('never holds back an IdP that signs everybody out at once', async () => {
+  it('never limits the rate of an IdP that signs all people out at once', async () => {
     for (let turn = 0; turn < 4 * PER_MINUTE; turn += 1)
-      expectDone(await from('192.0.2.3', somebody()));
+      expectDone(await from('192.0.2.3', nextPerson()));
   });
 });

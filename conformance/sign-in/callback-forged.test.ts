@@ -46,7 +46,7 @@ describe('An answer at /callback', () => {
       await expectHonest(attacker);
     });
 
-    it('signs in nobody when the state is this browser’s and the id_token is of another attempt', async () => {
+    it('begins no session when the state is this browser’s and the id_token is of another attempt', async () => {
       const attacker = await open();
       const victim = await open();
       const swapped = new URLSearchParams(victim.query);
@@ -115,7 +115,7 @@ describe('An answer at /callback', () => {
       ['the same code', false],
       ['a fresh code', true],
     ])(
-      'signs in nobody when everything is replayed, attempt cookie included, with %s',
+      'begins no session when everything is replayed, attempt cookie included, with %s',
       async (_, isFresh) => {
         const opened = await open();
         const attempt = opened.browser.cookie('localhost', ATTEMPT_COOKIE);
@@ -302,7 +302,7 @@ describe('An answer at /callback', () => {
     });
 
     it.each(['', 'forged', 'AAAA.BBBB'])(
-      'is not shown when nobody made it: state %j',
+      'is not shown when it belongs to no attempt: state %j',
       async (state) => {
         const opened = await open();
         const received = await opened.browser.step(callback(errorOf(state)));

@@ -159,7 +159,7 @@ describe('A certified provider that has the address of the keys and takes pushed
 });
 
 describe('A certified provider that has another key of the web app', () => {
-  it('signs nobody in: a page, and no session', async () => {
+  it('begins no session: the answer is an error page', async () => {
     const other = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey;
     const jwks = { keys: [{ ...other.export({ format: 'jwk' }), kid: 'first', use: 'sig' }] };
     const server = createServer((_, res) => res.end(JSON.stringify(jwks)));

@@ -144,7 +144,7 @@ describe('A web app with a private key', () => {
     expect(await verified(service, seen)).toMatchObject({ aud: service.idp.issuer });
   });
 
-  it('has its public half at /auth/jwks for everybody, to be kept for five minutes', async () => {
+  it('has its public half at /auth/jwks without a credential, to be cached for five minutes', async () => {
     const received = await exchange(`${service.url}/auth/jwks`);
     expect(received.status).toBe(200);
     expect(received.headers['content-type']).toBe('application/jwk-set+json');

@@ -72,7 +72,7 @@ describe('An id_token', () => {
       ],
       ['without typ', signed({}, { typ: undefined })],
       [
-        'with a jwk of somebody else, which is not looked at',
+        'with a jwk of another key owner, which is ignored',
         (forgery) =>
           signed(
             {},

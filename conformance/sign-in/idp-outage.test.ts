@@ -35,7 +35,7 @@ async function startWithoutIdp(): Promise<Service> {
   return startHostedService({}, [], idp, [], moved.host);
 }
 
-/** Nobody signs in meanwhile: the service finds the IdP by itself. */
+/** Without a sign-in meanwhile: the service finds the IdP by itself. */
 async function expectReadySoon(service: Service): Promise<void> {
   await service.idp.comeUp();
   expect(await untilMetadataIsAsked(moved.clock, service.idp)).toBeLessThan(SOON_SECONDS);
@@ -115,7 +115,7 @@ describe('A service that had been ready, when the IdP goes down', () => {
   });
   afterAll(() => service.stop());
 
-  it('keeps admitting whoever is signed in', async () => {
+  it('keeps admitting the sessions that exist', async () => {
     for (let asked = 0; asked < 10; asked += 1) expect(await askMe(service, signedIn)).toBe(200);
     expect(await askMe(service, new Browser())).toBe(401);
   });
@@ -132,7 +132,7 @@ describe('A service that had been ready, when the IdP goes down', () => {
     expect(received.location).toContain(`${service.idp.issuer}/authorize?`);
   });
 
-  it('shows the page that says so to whoever comes back from it, and signs them in once it is up', async () => {
+  it('shows the error page to a browser that comes back from it, and signs the person in once it is up', async () => {
     const browser = new Browser();
     const received = await service.signIn(browser, '/wanted');
     expectFailurePage(received, 'idp_unreachable', 503);
@@ -162,7 +162,7 @@ describe('An IdP whose metadata', () => {
     ['has a script for signing in', () => ({ authorization_endpoint: 'javascript:alert(1)' })],
     ['has a script for signing out', () => ({ end_session_endpoint: 'javascript:alert(1)' })],
     ['has its tokens elsewhere by plain http', () => ({ token_endpoint: 'http://192.0.2.1/t' })],
-  ])('%s is not believed: not ready, nobody is sent there', async (_, metadata) => {
+  ])('%s is not believed: not ready, no browser is sent there', async (_, metadata) => {
     const { idp } = service;
     await showMetadata(moved.clock, idp, metadata(idp.issuer));
     const received = await new Browser().step(`${service.url}/login`);

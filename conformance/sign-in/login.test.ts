@@ -47,7 +47,7 @@ describe('GET /login', () => {
     expect([...url.searchParams.keys()]).toHaveLength(8);
   });
 
-  it('sets one attempt cookie for ten minutes, and lets nobody keep the answer', async () => {
+  it('sets one attempt cookie for ten minutes, and the answer is not cached', async () => {
     const { setCookies, headers } = await login('');
     expect(setCookies).toHaveLength(1);
     expect(setCookies[0]).toMatch(

@@ -14,10 +14,10 @@ import {
   LOGOUT_PATH,
   type LogoutForgery,
   logout,
+  nextPerson,
   postLogout,
   sendLogoutToken,
   signInAs,
-  somebody,
 } from '../wire/logout-token.ts';
 import {
   type Service,
@@ -77,7 +77,7 @@ describe('At the back-channel logout endpoint', () => {
     expect(await askMe(service, victim)).toBe(200);
   };
   const accepted = async (forgery: LogoutForgery) => {
-    const { sub, sid } = somebody();
+    const { sub, sid } = nextPerson();
     const browser = await signInAs(service, sub, sid);
     const claims = { sub, sid, ...forgery.claims };
     const token = await forgeLogoutToken(idp, { ...forgery, claims });
@@ -111,7 +111,7 @@ describe('At the back-channel logout endpoint', () => {
       ['that ended within the tolerance', (now) => ({ exp: now - 10 })],
       ['with a far end', (now) => ({ exp: now + 86_400 })],
     ])('%s', async (_, claims) => {
-      const { sub } = somebody();
+      const { sub } = nextPerson();
       expectDone(await logout(service, { sub, ...claims(seconds()) }));
     });
 
@@ -242,7 +242,7 @@ describe('At the back-channel logout endpoint', () => {
       await refusedForKey({ header: { kid } });
     });
 
-    it('step 2: signed by somebody else under the IdP’s kid', async () => {
+    it('step 2: signed by another key under the IdP’s kid', async () => {
       await refused({ sign: rs256(attackersKey) });
       await refusedForKey({ sign: rs256(attackersKey), header: { kid: 'for-encryption' } });
       await refused({ sign: rs256(attackersKey), header: { jwk: await attackersJwk() } });
@@ -277,7 +277,7 @@ describe('At the back-channel logout endpoint', () => {
 
   describe('2.5: the request', () => {
     const valid = async () => {
-      const { sub, sid } = somebody();
+      const { sub, sid } = nextPerson();
       const browser = await signInAs(service, sub, sid);
       const token = await forgeLogoutToken(idp, { claims: { sub, sid } });
       return { token, isSignedIn: async () => (await askMe(service, browser)) === 200 };

@@ -23,7 +23,7 @@ const ACCEPT = { accept: NAVIGATION.accept };
 const isQuestion = ({ status, body }: Received) => status === 200 && body.includes('Sign out?');
 const isSignedOutPage = ({ status, body }: Received) =>
   status === 200 && body.includes('You are signed out');
-const saysIdpWasNotTold = ({ body }: Received) => body.includes('could not be reached');
+const saysIdpUnreachable = ({ body }: Received) => body.includes('could not be reached');
 const cookieOf = (browser: Browser) =>
   `${SESSION_COOKIE}=${browser.cookie('localhost', SESSION_COOKIE)}`;
 /** Where "sign in again" leads. */
@@ -68,7 +68,7 @@ describe('Signing out', () => {
   };
   const expectSignedOut = (received: Received, target: string) => {
     expect(isSignedOutPage(received)).toBe(true);
-    expect(saysIdpWasNotTold(received)).toBe(false);
+    expect(saysIdpUnreachable(received)).toBe(false);
     expect(nextAddress(received)).toBeUndefined();
     expect(received.setCookies).toEqual([]);
     const link = linkOf(received);
@@ -76,7 +76,7 @@ describe('Signing out', () => {
     expect(link.searchParams.get('redirect_url')).toBe(service.url + target);
   };
 
-  describe('asked for by somebody else', () => {
+  describe('asked for by another site', () => {
     it.each<[string, string, Readonly<Record<string, string | readonly string[]>>]>([
       ['GET from another site', 'GET', { ...NAVIGATION, 'sec-fetch-site': 'cross-site' }],
       ['GET from a sibling domain', 'GET', { ...NAVIGATION, 'sec-fetch-site': 'same-site' }],
@@ -243,7 +243,7 @@ describe('Signing out', () => {
       },
     );
 
-    it('tells the IdP exactly what it needs: id_token_hint, client_id, the registered address', async () => {
+    it('sends the IdP exactly what it needs: id_token_hint, client_id, the registered address', async () => {
       let idToken = '';
       const browser = new Browser();
       await service.signIn(browser, '/', {
@@ -382,7 +382,7 @@ describe('Signing out', () => {
       expect(beginsSession(received)).toBe(false);
     });
 
-    it('asks, and clears nothing, when somebody has signed in meanwhile', async () => {
+    it('asks, and clears nothing, when a person has signed in meanwhile', async () => {
       const browser = await signedIn();
       const received = await backWith(`?state=${await stateOf('/console')}`, browser);
       expect(isQuestion(received)).toBe(true);
@@ -427,7 +427,7 @@ describe('Signing out while the IdP', () => {
     expect(await askMe(service, browser)).toBe(401);
   });
 
-  it('is down: signed out here, and the page says that the IdP could not be told', async () => {
+  it('is down: signed out here, and the page says that the IdP could not be notified', async () => {
     const browser = await signedIn();
     await service.idp.goDown();
     const received = await leave(browser);
@@ -436,10 +436,10 @@ describe('Signing out while the IdP', () => {
     expect(await askMe(service, browser)).toBe(401);
     expect([received.status, received.location]).toEqual([200, undefined]);
     expect(isSignedOutPage(received)).toBe(true);
-    expect(saysIdpWasNotTold(received)).toBe(true);
+    expect(saysIdpUnreachable(received)).toBe(true);
   });
 
-  it('has been down since the start: signed out here, and the page says that the IdP could not be told', async () => {
+  it('has been down since the start: signed out here, and the page says that the IdP could not be notified', async () => {
     const browser = await signedIn();
     await service.running.stop();
     await service.idp.goDown();
@@ -448,20 +448,20 @@ describe('Signing out while the IdP', () => {
     const received = await leave(browser);
     await service.idp.comeUp();
     expect(isSignedOutPage(received)).toBe(true);
-    expect(saysIdpWasNotTold(received)).toBe(true);
+    expect(saysIdpUnreachable(received)).toBe(true);
     expect(nextAddress(received)).toBeUndefined();
     expect(browser.cookieNames('localhost')).toEqual([]);
     expect(await askMe(service, browser)).toBe(401);
   });
 
-  it('has no end-session endpoint: signed out here, and the page says that the IdP could not be told', async () => {
+  it('has no end-session endpoint: signed out here, and the page says that the IdP could not be notified', async () => {
     await service.running.stop();
     service.idp.metadata = { end_session_endpoint: undefined, revocation_endpoint: undefined };
     service = await service.restart();
     const browser = await signedIn();
     const received = await leave(browser);
     expect(isSignedOutPage(received)).toBe(true);
-    expect(saysIdpWasNotTold(received)).toBe(true);
+    expect(saysIdpUnreachable(received)).toBe(true);
     expect(await askMe(service, browser)).toBe(401);
   });
 });

@@ -35,7 +35,7 @@ describe('An identity provider on plain http that dangerouslyAllowPlainHttpTo na
   });
   afterAll(() => service.stop());
 
-  it('signs people in, vouches for bearer tokens and is told to clients', async () => {
+  it('signs people in, verifies bearer tokens and is in the metadata for clients', async () => {
     const browser = new Browser();
     const signedIn = await service.signIn(browser);
     expect(signedIn.status).toBe(302);
@@ -44,8 +44,8 @@ describe('An identity provider on plain http that dangerouslyAllowPlainHttpTo na
     const bearer = `Bearer ${await accessToken(service.idp, service.url)}`;
     const answer = await exchange(`${service.url}/me`, { headers: { [BEARER_HEADER]: bearer } });
     expect(answer.status).toBe(200);
-    const told = await exchange(`${service.url}/.well-known/oauth-authorization-server`);
-    expect(JSON.parse(told.body)).toMatchObject({ issuer: service.idp.issuer });
+    const metadata = await exchange(`${service.url}/.well-known/oauth-authorization-server`);
+    expect(JSON.parse(metadata.body)).toMatchObject({ issuer: service.idp.issuer });
   });
 
   it('is warned of at each start', async () => {

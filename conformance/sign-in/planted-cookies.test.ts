@@ -16,7 +16,7 @@ import {
 const PLANTED = 179;
 
 /** A value that could be a session, and is none. */
-function sessionOfNobody(): string {
+function unknownSession(): string {
   const secret = randomBytes(32).toString('base64url');
   return `${randomBytes(6).toString('base64url')}.${secret}`;
 }
@@ -48,7 +48,7 @@ describe('Where the name of a cookie has no __Host- prefix, planted ones', () =>
       },
     });
   const me = async (values: readonly string[]) => (await ask('/me', SESSION_COOKIE, values)).status;
-  const planted = (count = PLANTED) => Array.from({ length: count }, sessionOfNobody);
+  const planted = (count = PLANTED) => Array.from({ length: count }, unknownSession);
 
   describe.each(PLACES)('%s the real one', (_, place) => {
     it.each([16, PLANTED])('leave a person signed in: %i of them', async (count) => {
@@ -81,7 +81,7 @@ describe('Where the name of a cookie has no __Host- prefix, planted ones', () =>
         method: 'POST',
         headers: { ...NAVIGATION, origin: service.url, cookie: `${SESSION_COOKIE}=${ended}` },
       });
-      const wrong = Array.from({ length: 20 }, () => real.slice(0, 9) + sessionOfNobody().slice(9));
+      const wrong = Array.from({ length: 20 }, () => real.slice(0, 9) + unknownSession().slice(9));
       expect(await me(place([ended, ...wrong, ended], real))).toBe(200);
     });
 
@@ -106,7 +106,7 @@ describe('Where the name of a cookie has no __Host- prefix, planted ones', () =>
     });
   });
 
-  it('alone sign in nobody', async () => {
+  it('alone are refused', async () => {
     expect(await me(planted())).toBe(401);
     expect(await me(planted(1))).toBe(401);
   });
@@ -119,7 +119,7 @@ describe('The id of a session that has ended, with another secret,', () => {
   });
   afterAll(() => service.stop());
 
-  it('is told what an id is told that nobody has; its own cookie is told why it ended', async () => {
+  it('gets the answer of an unknown id; its own cookie gets the reason of the end', async () => {
     const browser = await signInBrowser(service);
     const ended = browser.cookie('localhost', SESSION_COOKIE) ?? '';
     await signOut(service, browser);
@@ -140,8 +140,8 @@ describe('The id of a session that has ended, with another secret,', () => {
           const { date: _date, location, 'set-cookie': cookies, ...rest } = answered;
           return { status, body, rest, leadsTo: location?.split('?')[0], cookies: cookies?.length };
         };
-        const wrong = await ask(ended.slice(0, 9) + sessionOfNobody().slice(9));
-        expect(wrong).toEqual(await ask(sessionOfNobody()));
+        const wrong = await ask(ended.slice(0, 9) + unknownSession().slice(9));
+        expect(wrong).toEqual(await ask(unknownSession()));
         expect(wrong.body).not.toContain('signed_out');
       }
     }

@@ -7,13 +7,13 @@ import { type Service, startHostedService } from '../wire/platform.ts';
 import { askMe, expectFailurePage, SESSION_COOKIE } from '../wire/sign-in.ts';
 
 const SIGNED_IN = '/auth/signed-in';
-/** Nobody's account. */
+/** An account that no person here has. */
 const STRANGER = 'AAAAAAAAAAAAAAAA';
 
-/** Whom the page tells the other windows. */
+/** The account that the page reports to the other windows. */
 const accountOf = ({ body }: Received) =>
   /<p id="signed-in" data-account="([^"]*)">/.exec(body)?.[1];
-/** What the page shows when another page of ours says that it works for somebody else. */
+/** What the page shows when another page of ours says that it works for another person. */
 const warningOf = ({ body }: Received) =>
   /<div id="other-account" role="alert" hidden>(.*?)<\/div>/s.exec(body)?.[1] ?? '';
 const linkOf = ({ body, url }: Received) =>
@@ -81,7 +81,7 @@ describe('Signing in in a pop-up', () => {
     expect(page.headers['cache-control']).toBe('no-store');
   });
 
-  it('goes straight there when somebody is signed in and no prompt is asked for', async () => {
+  it('goes straight there when a person is signed in and no prompt is asked for', async () => {
     const browser = new Browser();
     await signIn(browser, '');
     expect((await login(browser, 'mode=popup')).location).toBe(service.url + SIGNED_IN);
@@ -94,7 +94,7 @@ describe('Signing in in a pop-up', () => {
     expect(back.location).toBe(`${service.url}/x`);
   });
 
-  describe('tells no site that opens the window who is signed in:', () => {
+  describe('does not reveal to the site that opens the window who is signed in:', () => {
     it.each([
       ['the account itself', () => digestOf('ada')],
       ['another account', () => STRANGER],
@@ -149,7 +149,7 @@ describe('Signing in in a pop-up', () => {
     expect(browser.cookieNames('localhost')).toEqual([]);
   });
 
-  describe('when a page of ours answers that it works for somebody else', () => {
+  describe('when a page of ours answers that it works for another person', () => {
     it('has the warning at hand: who signed in, and how to choose another account', async () => {
       const browser = new Browser();
       const back = await signIn(browser, 'mode=popup', lieOf('grace'));
@@ -230,7 +230,7 @@ describe('Signing in in a pop-up', () => {
   });
 
   describe('its page', () => {
-    it('leads whoever has no session to sign in, and back', async () => {
+    it('leads a person without a session to sign in, and back', async () => {
       const browser = new Browser();
       const sent = await browser.step(service.url + SIGNED_IN);
       expect(sent.status).toBe(302);
@@ -243,7 +243,7 @@ describe('Signing in in a pop-up', () => {
       );
     });
 
-    it('answers a program 401, and tells no account', async () => {
+    it('answers a program 401, and names no account', async () => {
       const refused = await exchange(service.url + SIGNED_IN);
       expect(refused.status).toBe(401);
       expect(refused.headers['content-type']).toBe('application/problem+json');

@@ -186,7 +186,7 @@ describe('A sign-in whose parameters are pushed', () => {
     expect(service.idp.requests.map(({ path }) => path)).not.toContain('/elsewhere');
   });
 
-  it('is told to the log by the reason alone', () => {
+  it('is in the log with the reason alone', () => {
     const said = service.running.stderr();
     expect(said).toContain('"event":"sign_in_failed"');
     for (const { form } of pushes(service))

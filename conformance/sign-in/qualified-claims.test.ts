@@ -105,7 +105,7 @@ describe('access.emailDomains with', () => {
     expectFailurePage(received, 'not_allowed', 403);
   });
 
-  it.each(WHOLE)('%s: the sign-in is accepted, and backends are told it', async (_, answers) => {
+  it.each(WHOLE)('%s: the sign-in is accepted, and backends receive it', async (_, answers) => {
     const browser = new Browser();
     const received = await service.signIn(browser, '/wanted', toLie(answers));
     expect([received.status, received.location]).toEqual([302, `${service.url}/wanted`]);

@@ -21,7 +21,7 @@ const BATCH = 100;
 /** Stands in redirect targets for the service, whose port is not known before it runs. */
 const STAND_IN = 'http://localhost:4321';
 
-/** Endpoints of ours: nobody is sent there. */
+/** Endpoints of ours: no browser is sent there. */
 const ENDPOINTS: readonly string[] = [
   '/login',
   '/login/',
@@ -72,7 +72,7 @@ describe('Where a browser is sent after signing in and out', () => {
     service = await startHostedService({}, ['--config', config]);
     asker = createAsker(service.url, 16);
     const browser = new Browser();
-    // Somebody else than those below, who have more browsers than a person may have sessions.
+    // Another person than those below, who have more browsers than a person may have sessions.
     await service.signIn(browser, '/', {
       forge: (forgery) =>
         service.idp.honest({ ...forgery, claims: { ...forgery.claims, sub: 'visitor' } }),

@@ -62,7 +62,7 @@ describe('The session status', () => {
     return browser;
   };
 
-  it('tells the same text for two sessions of one person, another for another person, and nothing of who it is', async () => {
+  it('gives the same account text for two sessions of one person and another for another person; it does not reveal the person', async () => {
     const [first, second, grace] = [await signedIn(), await signedIn(), await signedIn('grace')];
     const answers = [await ask(first), await ask(second), await ask(grace)];
     const [one, other, hers] = answers.map(({ status }) => status.account);
@@ -73,7 +73,7 @@ describe('The session status', () => {
       expect(body).not.toMatch(/ada|grace|token-of|127\.0\.0\.1|email|name|sub/);
   });
 
-  it('tells where to sign in with a session and without one, and no account without one', async () => {
+  it('gives the address of the sign-in with a session and without one, and no account without one', async () => {
     const loginUrl = `${service.url}/login`;
     expect((await ask(await signedIn())).status).toEqual({
       authenticated: true,
@@ -129,7 +129,7 @@ describe('The session status', () => {
     }
   });
 
-  it('tells a bearer that it is no session', async () => {
+  it('answers a bearer that it is no session', async () => {
     const answer = await exchange(`${service.url}/auth/session`, {
       headers: { 'core-authorization': 'Bearer anything' },
     });

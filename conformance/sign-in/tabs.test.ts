@@ -148,7 +148,7 @@ describe('Tabs of one browser', () => {
         await gate;
         return service.idp.honest(forgery);
       };
-      /** One way to the IdP and back, while nobody gets a token; those who wait for one stay. */
+      /** One way to the IdP and back, while the IdP gives no token; those who wait for one stay. */
       const round = (from: readonly string[]) => {
         const answered: Received[] = [];
         const all = from.map(async (location) => {
@@ -212,7 +212,7 @@ describe('Tabs of one browser', () => {
     expect(new URL(ended.location ?? '', service.url).pathname).toBe('/two');
     expect(browser.cookie('localhost', SESSION)).toBe(session);
     expect(await meWith(session)).toBe(200);
-    // The grant at the IdP is one: giving back what nobody needs would end the session that stands.
+    // The grant at the IdP is one: revoking the tokens that are not needed would end the session that stands.
     expect(service.idp.counts.revoke).toBe(revoked);
   });
 

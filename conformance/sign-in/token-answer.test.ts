@@ -43,8 +43,8 @@ describe('An IdP that answers', () => {
     const browser = new Browser();
     return { browser, received: await service.signIn(browser, '/wanted', lie) };
   };
-  /** What `/me` tells of somebody with these claims. */
-  const tell = async (userInfo: Readonly<Record<string, unknown>>) => {
+  /** What `/me` answers for a person with these claims. */
+  const meFor = async (userInfo: Readonly<Record<string, unknown>>) => {
     const { browser, received } = await signIn({ userInfo });
     expect(beginsSession(received)).toBe(true);
     const answer = await browser.step(`${service.url}/me`);
@@ -73,7 +73,7 @@ describe('An IdP that answers', () => {
       ['without an access token', withFields({ access_token: undefined })],
       ['with an access token that is a number', withFields({ access_token: 1 })],
       ['without a token type', withFields({ token_type: undefined })],
-      ['with a token type nobody knows', withFields({ token_type: 'mac' })],
+      ['with an unknown token type', withFields({ token_type: 'mac' })],
       ['with the token type DPoP', withFields({ token_type: 'DPoP' })],
       ['with the token type N_A', withFields({ token_type: 'N_A' })],
       ['with two token types', withFields({ token_type: 'Bearer DPoP' })],
@@ -202,7 +202,7 @@ describe('An IdP that answers', () => {
       expect(received.headers['retry-after']).toMatch(/^[1-9]\d*$/);
     });
 
-    it('which adds to what the id_token says of somebody, and changes none of it', async () => {
+    it('which adds to what the id_token says of a person, and changes none of it', async () => {
       const { browser } = await signIn({
         forge: signed({
           name: 'Ada of the id_token',
@@ -240,7 +240,7 @@ describe('An IdP that answers', () => {
       ['a Unicode line separator', 'Ada\u2028root\u0085x'],
       ['DEL and a tab', 'Ada\u007f\troot'],
     ])('with %s in the name: one header, and the name arrives whole', async (_, name) => {
-      const { headers, setCookies, user } = await tell({ name });
+      const { headers, setCookies, user } = await meFor({ name });
       const sent = headers['x-user-name'];
       expect(sent).toMatch(/^[\x20-\x7e]*$/);
       expect(decodeURIComponent(String(sent))).toBe(name);
@@ -257,21 +257,21 @@ describe('An IdP that answers', () => {
       ['null', null],
       ['longer than any name', 'A'.repeat(513)],
     ])('with a name that is %s: no name, and no failure', async (_, name) => {
-      const { headers, user } = await tell({ name });
+      const { headers, user } = await meFor({ name });
       expect(headers['x-user-name']).toBe('');
       expect(user['name']).toBe('');
     });
 
-    it('with email_verified true: backends are told the address', async () => {
-      const { headers, user } = await tell({ email: 'ada@example.test', email_verified: true });
+    it('with email_verified true: backends receive the address', async () => {
+      const { headers, user } = await meFor({ email: 'ada@example.test', email_verified: true });
       expect(headers['x-user-email']).toBe('ada@example.test');
       expect(user['email']).toBe('ada@example.test');
     });
 
     it.each([undefined, false, null, 'true', 1, 'yes', [true], {}])(
-      'with email_verified %j: backends are not told the address',
+      'with email_verified %j: backends do not receive the address',
       async (verified) => {
-        const { headers, user, body } = await tell({
+        const { headers, user, body } = await meFor({
           email: 'ada@example.test',
           email_verified: verified,
         });
@@ -285,8 +285,8 @@ describe('An IdP that answers', () => {
       ['a list', ['ada@example.test']],
       ['an object', { address: 'ada@example.test' }],
       ['true', true],
-    ])('with an email that is %s: backends are told none', async (_, email) => {
-      const { headers } = await tell({ email, email_verified: true });
+    ])('with an email that is %s: backends receive none', async (_, email) => {
+      const { headers } = await meFor({ email, email_verified: true });
       expect(headers['x-user-email']).toBe('');
     });
 

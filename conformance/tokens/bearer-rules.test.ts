@@ -174,7 +174,7 @@ describe('Audiences: auth.authorizedUris, the in-cluster addresses of the admin 
     expect(await status(elsewhere.url, elsewhere)).toBe(200);
   });
 
-  it('what is no URL is told with file, line and key, and nothing starts', async () => {
+  it('what is no URL is reported with file, line and key, and nothing starts', async () => {
     const failed = startHostedService({}, [], undefined, [
       'auth:',
       '  authorizedUris:',

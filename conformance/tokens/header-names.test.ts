@@ -51,7 +51,7 @@ describe('httpAuthorizationHeader and grpcAuthorizationHeader with different nam
     expect((await callConnect(url, { [name]: bearer })).status).toBe(connect);
   });
 
-  it('clients are told the one of gRPC', async () => {
+  it('clients receive the one of gRPC', async () => {
     const rest = await exchange(`${service.url}/config/v1/flyte_client`);
     expect(JSON.parse(rest.body).authorization_metadata_key).toBe(RPC);
     const connect = await callConnect(

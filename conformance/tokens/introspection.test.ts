@@ -74,14 +74,14 @@ describe('A token that is no JWT is asked about at the introspection endpoint', 
     ['not active', { active: false }],
     ['of another issuer', { iss: 'https://evil.example' }],
     ['for another audience', { aud: 'https://other.example' }],
-    ['for nobody in particular', { aud: undefined }],
+    ['without an audience', { aud: undefined }],
     ['ended', { exp: Math.floor(Date.now() / 1_000) - 60 }],
     ['not begun', { nbf: Math.floor(Date.now() / 1_000) + 3_600 }],
     ['a refresh token', { token_type: 'refresh_token' }],
     ['of the web app', { client_id: WEB_CLIENT_ID }],
     ['of no client that is named', { client_id: undefined }],
     ['of a client that is a list', { client_id: ['cli-client'] }],
-    ['of nobody', { sub: undefined, client_id: undefined }],
+    ['without a subject and a client', { sub: undefined, client_id: undefined }],
   ])('one that is %s is refused', async (_, changes) => {
     service.idp.introspect = () => answer(active(changes));
     expect(await me(opaque())).toBe(401);
@@ -99,7 +99,7 @@ describe('A token that is no JWT is asked about at the introspection endpoint', 
     ['an answer of another type', () => ({ body: '{"active":"true"}' })],
     ['a list', () => ({ body: '[{"active":true}]' })],
     ['a redirect', () => ({ status: 302, body: '{"active":true}' })],
-  ])('%s as the answer admits nobody, and nobody is refused for good', async (_, make) => {
+  ])('%s as the answer admits no token, and refuses none for good', async (_, make) => {
     const other = await startWithIntrospection();
     other.idp.introspect = make;
     expect(await me('opaque', other)).toBe(503);

@@ -205,7 +205,7 @@ describe('Keys of an issuer', () => {
     await service.stop();
   });
 
-  it('without keys nobody can tell: 503 and UNAVAILABLE, never an admission, and it mends itself', async () => {
+  it('without keys tokens are undecided: 503 and UNAVAILABLE, never an admission, and the service recovers by itself', async () => {
     const idp = await startFakeIdp(WEB_CLIENT_ID);
     await idp.goDown();
     const service = await startHostedService({}, [], idp);

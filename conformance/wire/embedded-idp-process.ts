@@ -16,6 +16,6 @@ const idp = await createEmbeddedIdp({
   log: (event, fields) => console.error(event, JSON.stringify(fields)),
 });
 createServer(idp.handler).listen(socket, () => console.log('ready'));
-// Whoever started it holds the other end: it does not outlive a test that was killed.
+// The process that started it holds the other end: it does not outlive a test that was killed.
 process.stdin.on('end', () => process.exit());
 process.stdin.resume();

@@ -1,5 +1,5 @@
 /**
- * The embedded IdP in a process of its own, reached over a socket that nobody else knows.
+ * The embedded IdP in a process of its own, reached over a socket whose path only the test knows.
  *
  * @module
  */

@@ -50,7 +50,7 @@ describe('A fleet of three', () => {
     );
   });
 
-  it('knows in each process whom one has signed in, and nobody else', async () => {
+  it('knows in each process the person that one process has signed in, and no other person', async () => {
     const cookie = await fleet.signIn(new Browser(), 'grace');
     for (const index of all) {
       const { status, body } = await fleet.me(index, cookie);

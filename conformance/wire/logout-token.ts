@@ -28,7 +28,7 @@ export interface LogoutForgery {
   readonly rewrite?: (json: string) => string;
 }
 
-/** What an honest token says now; it names nobody yet. */
+/** Claims of an honest token that is issued now, without a subject and a session. */
 function logoutClaims(issuer: string): Readonly<Record<string, unknown>> {
   const now = Math.floor(Date.now() / 1_000);
   return {
@@ -83,13 +83,13 @@ export function signInOf(sub: string, sid?: string): Lie {
 
 let people = 0;
 
-/** Somebody nobody else knows, and their session at the IdP. */
-export function somebody(): { readonly sub: string; readonly sid: string } {
+/** A person whom no other test uses, and their session at the IdP. */
+export function nextPerson(): { readonly sub: string; readonly sid: string } {
   people += 1;
   return { sub: `person-${people}`, sid: `session-${people}` };
 }
 
-/** Signs somebody in, and has the service remember it. */
+/** Signs a person in, and asks once, so that the service remembers the session. */
 export async function signInAs(service: Service, sub: string, sid?: string): Promise<Browser> {
   const browser = new Browser();
   const received = await service.signIn(browser, '/', signInOf(sub, sid));
@@ -113,7 +113,7 @@ export function expectDone({ status, body, headers }: Received): void {
   expect(headers['cache-control']).toBe('no-store');
 }
 
-/** Section 2.8: 400 with an OAuth error that tells nothing of the request. */
+/** Section 2.8: 400 with an OAuth error that repeats nothing of the request. */
 export function expectInvalid({ status, body, headers }: Received): void {
   expect(status).toBe(400);
   expect(headers['cache-control']).toBe('no-store');

@@ -1,5 +1,5 @@
 /**
- * Loaded into a process before its program: `Date` then tells the time of a test's clock.
+ * Loaded into a process before its program: `Date` then gives the time of a test's clock.
  *
  * `performance.now()` stays real, and so do the clocks of other programs. With `MOVED_TIMERS` the process
  * wakes like a machine that was asleep: a timer whose time has come with the clock's move fires at once.

@@ -65,7 +65,7 @@ describe('A moved clock', () => {
   });
 });
 
-/** Says its time whenever it is asked, in every way `Date` has; ends when nobody can ask any more. */
+/** Says its time whenever it is asked, in every way `Date` has; ends with its stdin. */
 const SAY = `process.stdin.on('data', () => console.log(JSON.stringify([
   Date.now(), new Date().getTime(), Date.parse(Date()), new Date(5).getTime(), Date.UTC(1970, 0, 1, 0, 0, 0, 7),
   new Date() instanceof Date, new Date().constructor === Date, performance.now()])))`;

@@ -44,7 +44,7 @@ const COMPILED = NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE };
 const CONFIRM_MS = 10_000;
 
 /**
- * Starts a clock that tells the real time until it is advanced.
+ * Starts a clock that shows the real time until it is advanced.
  *
  * @param movesTimers - Whether `setTimeout`, that of `node:timers/promises` and `AbortSignal.timeout` follow it as well.
  */
@@ -77,7 +77,7 @@ export async function startMovedClock({
         if (follower === undefined) {
           follower = { pid: Number(line), socket, confirm: new Set() };
           followers.add(follower);
-          tell(socket);
+          sendOffset(socket);
         } else {
           for (const confirm of follower.confirm) confirm(Number(line));
         }
@@ -92,7 +92,7 @@ export async function startMovedClock({
     });
   }
 
-  function tell(socket: Socket): void {
+  function sendOffset(socket: Socket): void {
     socket.write(`${turn} ${offsetMs}\n`);
   }
 
@@ -125,7 +125,7 @@ export async function startMovedClock({
       turn += 1;
       const able = [...followers].filter(({ pid }) => !stopped.includes(pid));
       const all = able.map((follower) => confirmed(follower, turn));
-      for (const { socket } of followers) tell(socket);
+      for (const { socket } of followers) sendOffset(socket);
       await Promise.all(all);
     },
     async close() {

@@ -11,7 +11,7 @@ export function writeMessage(message: Buffer): Buffer {
   return Buffer.concat([frame, message]);
 }
 
-/** One frame; the flags tell compression (1) and, in gRPC-Web, trailers (128). */
+/** One frame; the flags mark compression (1) and, in gRPC-Web, trailers (128). */
 export interface Frame {
   readonly flags: number;
   readonly content: Buffer;

@@ -9,7 +9,7 @@ import { isTaken } from '@sallyport/testing/wire/ports';
 
 /** Registered for the native app (requirement, "Limits"). */
 export const REDIRECT_PORT = 53_593;
-/** Whoever listens here may use it. A process that ends gives it back. */
+/** The process that listens here may use the redirect port, until it closes this one or ends. */
 const TURNSTILE_PORT = 53_592;
 const POLL_MS = 100;
 

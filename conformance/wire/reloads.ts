@@ -19,7 +19,7 @@ export interface LogSince {
   /** Lines of one event so far. */
   linesOf(event: string): readonly LogLine[];
   /** Resolves with the lines of an event once there are so many. */
-  told(event: string, count: number): Promise<readonly LogLine[]>;
+  waitForLines(event: string, count: number): Promise<readonly LogLine[]>;
 }
 
 /** The log from now on, so that tests can share a service. */
@@ -31,7 +31,7 @@ export function fromNow({ running }: Service): LogSince {
       .filter(({ event }) => event === wanted);
   return {
     linesOf,
-    async told(event, count) {
+    async waitForLines(event, count) {
       // Also in a hook, where `expect.poll` is refused.
       await vi.waitFor(
         () => expect(linesOf(event).length).toBeGreaterThanOrEqual(count),
@@ -52,7 +52,7 @@ export async function reconfigure(service: Service, lines: readonly string[]): P
   const log = fromNow(service);
   configure(service, lines);
   process.kill(service.running.pid, 'SIGHUP');
-  await log.told('configuration_loaded', 1);
+  await log.waitForLines('configuration_loaded', 1);
 }
 
 /** Lines of one event since the service was started. */
@@ -61,7 +61,7 @@ export function linesOf({ running }: Service, event: string): readonly LogLine[]
 }
 
 /** Resolves with the lines of an event once there are so many since the service was started. */
-export async function told(
+export async function waitForLines(
   service: Service,
   event: string,
   count: number,

@@ -161,7 +161,7 @@ describe('The rotating IdP', () => {
     expect((await client.refresh(next(await answer))).status).toBe(200);
   });
 
-  it('drops an answer, so that its refresh token is used up and nobody has the next one', async () => {
+  it('drops an answer, so that its refresh token is used up and no client has the next one', async () => {
     const { refresh_token } = await client.signIn();
     idp.refreshes.dropAnswers(1);
     await expect(client.refresh(refresh_token)).rejects.toThrow('ECONNRESET');
@@ -203,7 +203,7 @@ describe('The rotating IdP', () => {
     expect((await client.refresh(refresh_token)).status).toBe(200);
   });
 
-  it("ends all grants of one person, and nobody else's", async () => {
+  it('ends all grants of one person, and no grant of another', async () => {
     const [first, second] = [await client.signIn(), await client.signIn()];
     const grace = await client.signIn('grace');
     const rotated = next(await client.refresh(first.refresh_token));

@@ -193,7 +193,7 @@ export async function startRotatingIdp(options: RotatingIdpOptions = {}): Promis
     },
     password: (login) => idp.password(login),
     async revoke(login) {
-      // A used token still names its grant, so that one whose successor nobody received counts too.
+      // A used token still names its grant, so that one whose successor was not received counts too.
       for (const [token, owner] of loginByRefreshToken)
         if (owner === login) await idp.revoke(token);
     },
@@ -221,7 +221,7 @@ function send(res: ServerResponse, { status, headers, body }: Answer): void {
   res.end(body);
 }
 
-/** One request, one answer: the second is none that anybody waits for. */
+/** One request, one answer: the second answer is discarded. */
 function sendTwice({ socket }: IncomingMessage, { status, headers, body }: Answer): void {
   const kept = Object.entries(headers).filter(([name]) => !HOP_BY_HOP.has(name.toLowerCase()));
   const lines = kept.flatMap(([name, value]) =>

@@ -65,7 +65,7 @@ it('the process of services ends with the one that started it, also when that is
   const program = `
     import { createServiceHost } from ${JSON.stringify(new URL('./service-host.ts', import.meta.url).href)};
     const host = createServiceHost();
-    // The services hold nobody.
+    // Running services do not keep the process alive.
     setInterval(() => {}, 1_000);
     await host.start(['serve', '--check'], {}).catch(() => undefined);
     process.kill(process.pid, 'SIGKILL');`;

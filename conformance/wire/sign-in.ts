@@ -15,7 +15,7 @@ export const SESSION_COOKIE = 'core_session';
 /** The first of four slots. */
 export const ATTEMPT_COOKIE = 'core_login_0';
 
-/** A sign-in as far as the IdP's answer, which has not been given to anybody yet. */
+/** A sign-in up to the IdP's answer, which no browser has brought to the callback yet. */
 export interface OpenedSignIn {
   readonly browser: Browser;
   /** The answer of `/login`. */

@@ -44,7 +44,7 @@ describe('The load', () => {
     expect(Math.abs(a - b)).toBeLessThanOrEqual(1);
   });
 
-  it('takes an answer in chunks, and opens another connection when told that it was the last', async () => {
+  it('takes an answer in chunks, and opens another connection after an answer with Connection: close', async () => {
     const report = await ask((_, res) => {
       res.shouldKeepAlive = false;
       res.write('in ');
@@ -90,7 +90,7 @@ describe('The load', () => {
     expect(report.failed[what]).toBe(Math.floor(count / 10));
   });
 
-  it('counts what nobody listens for', async () => {
+  it('counts requests to a port where no process listens', async () => {
     const load = startSteadyLoad({
       url: 'http://localhost:9',
       requests: [{ path: '/', headers: {} }],

@@ -170,7 +170,7 @@ export function startSteadyLoad({
     else free.push(connection);
   }
 
-  /** A connection that ends without a request on it is nobody's loss. */
+  /** A connection that ends without a request on it is not counted. */
   function fail(connection: Connection, what: string): void {
     if (!open.has(connection)) return;
     if (connection.dueAt !== undefined) count(what);

@@ -42,7 +42,7 @@ export function workersOf(running: Pick<Running, 'stderr'>): ReadonlyMap<number,
   );
 }
 
-/** Whether a process runs; one that has ended and that nobody has asked about does not. */
+/** Whether a process runs; a zombie does not. */
 export function isRunning(pid: number): boolean {
   return !['', 'Z', 'X'].includes(stateOf(pid));
 }

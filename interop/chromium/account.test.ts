@@ -19,7 +19,7 @@ const it = browserTest.extend('laptop', { auto: true }, async ({ plane, arrive }
 });
 
 describe.skipIf(CHROMIUM.isLeftOut)('Chromium: the account page', () => {
-  /** Asks with the browser's cookies, but sends nobody to the IdP, which may still know the person. */
+  /** Asks with the browser's cookies, without a redirect to the IdP, which may still know the person. */
   const isSignedIn = async (plane: SharedPlane, who: Visitor) =>
     (await who.context.request.get(`${plane.url}/me`)).status() === 200;
 
@@ -97,7 +97,7 @@ describe.skipIf(CHROMIUM.isLeftOut)('Chromium: the account page', () => {
     expect(await isSignedIn(plane, laptop)).toBe(true);
   });
 
-  it('sends whoever is not signed in to sign in, and comes back', async ({ plane, visitor }) => {
+  it('sends a person without a session to sign in, and comes back', async ({ plane, visitor }) => {
     const page = await visitor.open(`${plane.url}/auth/account`);
     await typeCredentials(page, plane, 'grace');
     expect(page.url()).toBe(`${plane.url}/auth/account`);

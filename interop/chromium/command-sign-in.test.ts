@@ -54,7 +54,7 @@ describe.skipIf(CHROMIUM.isLeftOut)('Chromium: sallyport login', () => {
     home.remove();
   });
 
-  /** Starts the command and opens the address it prints, as somebody who copies it does. */
+  /** Starts the command and opens the address it prints, as a person who copies it does. */
   async function begin(...options: string[]): Promise<UnderWay> {
     const login = home.start(['login', '--flow', 'pkce', '--no-browser', ...options]);
     const said = await login.says('waiting for the browser');
@@ -99,7 +99,7 @@ describe.skipIf(CHROMIUM.isLeftOut)('Chromium: sallyport login', () => {
     expect((await home.run(['whoami'])).stdout).toContain('ada@example.test');
   });
 
-  it('over TLS with the authority that is named: cancelled, it says so here and there, and nobody is signed in', async () => {
+  it('over TLS with the authority that is named: a cancelled sign-in is reported in the browser and by the command, and no token is stored', async () => {
     const url = plane.url.replace('http:', 'https:');
     const login = await begin('--endpoint', url, '--ca-file', join(plane.state, 'tls', 'ca.pem'));
     const asked = watchRequests();

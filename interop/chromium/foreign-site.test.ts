@@ -60,7 +60,7 @@ describe.skipIf(CHROMIUM.isLeftOut).each([
     await foreign.close();
   });
 
-  it.each(ATTACKS)('signs nobody out by %s', async (_attack, path, markup) => {
+  it.each(ATTACKS)('does not end the session by %s', async (_attack, path, markup) => {
     const before = await visitor.context.cookies(plane.url);
     const request = await attack(path, markup);
     expect(ANSWERED).toContain(request.failure()?.errorText);
@@ -69,7 +69,7 @@ describe.skipIf(CHROMIUM.isLeftOut).each([
     expect(page.url()).toBe(`${plane.url}/console/still-here`);
   });
 
-  it('tells nobody to be signed out who is not', async () => {
+  it('does not say that a person is signed out who is not', async () => {
     await attack(
       '/logout',
       '<form method="post" action="URL"></form><script>document.forms[0].submit()</script>',

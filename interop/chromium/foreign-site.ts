@@ -1,5 +1,5 @@
 /**
- * A web site of somebody else's, to attack from.
+ * A web site of an attacker.
  *
  * @module
  */

@@ -71,7 +71,7 @@ const PAGES: ReadonlyMap<string, Sent> = new Map([
   ['signed in again', AGAIN],
   // As the script shows it: what is hidden is shown, and the other way round.
   [
-    'signed in again as somebody else',
+    'signed in again as another person',
     {
       ...AGAIN,
       body: AGAIN.body
@@ -143,7 +143,7 @@ describe.skipIf(CHROMIUM.isLeftOut)('Chromium: every page', () => {
     expect(visitor.complaints()).toEqual([]);
   });
 
-  it('is told apart from one that is not readable', async () => {
+  it('passes an audit that finds the faults of an unreadable page', async () => {
     const bad = await visitor.newTab();
     await bad.setViewportSize({ width: 320, height: 640 });
     await bad.setContent(

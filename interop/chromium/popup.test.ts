@@ -20,7 +20,7 @@ describe.skipIf(CHROMIUM.isLeftOut)('Chromium: signing in again in a pop-up', ()
     await waitForConsole(page);
     return page;
   };
-  /** A console in which somebody types, and whose session then ends. */
+  /** A console in which a person types, and whose session then ends. */
   const typeUntilEnded = async (plane: SharedPlane, visitor: Visitor) => {
     const page = await openConsole(plane, visitor);
     await page.getByLabel('Note').fill(TYPED);
@@ -60,7 +60,7 @@ describe.skipIf(CHROMIUM.isLeftOut)('Chromium: signing in again in a pop-up', ()
     expect(await page.evaluate('fetch("/console/data").then(({ status }) => status)')).toBe(200);
   });
 
-  it('asks nobody to type when the identity provider still knows the person', async ({
+  it('asks for no password when the identity provider still knows the person', async ({
     plane,
     visitor,
   }) => {
@@ -71,7 +71,7 @@ describe.skipIf(CHROMIUM.isLeftOut)('Chromium: signing in again in a pop-up', ()
     expect(await page.getByLabel('Note').inputValue()).toBe(TYPED);
   });
 
-  it('warns in both windows when somebody else signs in, and is put right by the first one', async ({
+  it('warns in both windows when another person signs in, and a sign-in of the first person removes the warning', async ({
     plane,
     visitor,
   }) => {
@@ -141,7 +141,7 @@ describe.skipIf(CHROMIUM.isLeftOut)('Chromium: signing in again in a pop-up', ()
     expect(await page.getByLabel('Note').inputValue()).toBe(TYPED);
   });
 
-  it('notices by itself that somebody else has signed in from another tab', async ({
+  it('notices by itself that another person has signed in from another tab', async ({
     plane,
     visitor,
   }) => {
@@ -183,7 +183,7 @@ describe.skipIf(CHROMIUM.isLeftOut).each([
   });
   afterAll(() => foreign.close());
 
-  /** Who works in the page, as the page's own script is told. */
+  /** The account of the page, as the page's own script gets it. */
   const accountIn = (page: Page) =>
     page.evaluate<string>('fetch("/auth/session").then((r) => r.json()).then((s) => s.account)');
   /** A listener of our own origin that hears every message, and answers none. */
@@ -200,7 +200,7 @@ describe.skipIf(CHROMIUM.isLeftOut).each([
   };
 
   it.for(['ada', 'grace'] as const)(
-    'stays open whoever is signed in, whatever account its address guesses, though a page of ours is open: %s',
+    'stays open for every person who is signed in, whatever account its address guesses, though a page of ours is open: %s',
     async (login: Login, { plane, visitor }) => {
       const own = await openSignedIn(visitor, plane, '/console/x', login);
       await waitForConsole(own);

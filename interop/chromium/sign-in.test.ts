@@ -22,10 +22,7 @@ describe.skipIf(CHROMIUM.isLeftOut)('Chromium: signing in', () => {
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Hello, Ada Lovelace');
   });
 
-  it('shows the page behind the door to nobody who has not signed in', async ({
-    plane,
-    visitor,
-  }) => {
+  it('shows the protected page only after the sign-in', async ({ plane, visitor }) => {
     const page = await visitor.open(plane.url + DEEP_LINK);
     expect(await page.locator('#target').count()).toBe(0);
     await page.getByRole('button', { name: 'Cancel' }).click();
@@ -46,7 +43,7 @@ describe.skipIf(CHROMIUM.isLeftOut)('Chromium: signing in', () => {
     expect(page.url()).toBe(plane.url + DEEP_LINK);
   });
 
-  it('holds over a reload and in another tab, and for nobody else', async ({
+  it('holds over a reload and in another tab, and in no other browser', async ({
     plane,
     visitor,
     arrive,

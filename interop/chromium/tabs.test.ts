@@ -44,7 +44,7 @@ describe.skipIf(CHROMIUM.isLeftOut)('Chromium: many tabs', () => {
     expect(kept.length).toBeGreaterThan(0);
     expect(kept.length).toBeLessThanOrEqual(4);
 
-    // The attempt of the first tab is gone by now: it is started again, and nobody types twice.
+    // The attempt of the first tab is gone by now: it is started again, and the person types once.
     const [first, ...others] = pages;
     if (first === undefined) throw new Error('no tab was opened');
     await typeCredentials(first, plane);
@@ -55,7 +55,7 @@ describe.skipIf(CHROMIUM.isLeftOut)('Chromium: many tabs', () => {
     endOnTheirOwnPage(plane, pages);
   });
 
-  it('opens twenty tabs at once with nobody typing while the identity provider knows the person', async ({
+  it('opens twenty tabs at once without a password while the identity provider knows the person', async ({
     plane,
     visitor,
   }) => {
@@ -79,7 +79,7 @@ describe.skipIf(CHROMIUM.isLeftOut)('Chromium: many tabs', () => {
   }
 
   function endOnTheirOwnPage(plane: SharedPlane, pages: readonly Page[]): void {
-    // Of the address of a failure page, no more than its path: the rest is of nobody's interest.
+    // Of the address of a failure page, no more than its path: the rest does not matter.
     expect(pages.map((page) => page.url().replace(/\?code=.*/, ''))).toEqual(
       pages.map((_page, index) => `${plane.url}/console/tab?n=${index}`),
     );

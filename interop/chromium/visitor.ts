@@ -73,7 +73,7 @@ export class Visitor {
 
   /**
    * Script errors, console errors and breaches of a content security policy. That a navigation was
-   * answered with 4xx or 5xx is none: the browser logs it, and the page tells it.
+   * answered with 4xx or 5xx is none: the browser logs it, and the page shows it.
    */
   complaints(): string[] {
     return this.#complaints
@@ -81,7 +81,7 @@ export class Visitor {
       .map(({ text, url }) => `${text} (${url})`);
   }
 
-  /** The browser tells a refusal by its status, and that of a script once more by its type (`nosniff`). */
+  /** The browser reports a refusal by its status, and that of a script once more by its type (`nosniff`). */
   #isRefusal(text: string, url: string): boolean {
     if (text.startsWith('Failed to load resource: the server responded'))
       return this.#refusals.has(url);

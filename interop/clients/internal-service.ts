@@ -39,9 +39,9 @@ export function startInternalService(given: Given): InternalService {
   const client = createClient(loaded.value.settings, {
     fetch: given.fetch ?? fetch,
     now: () => Date.now() + ahead,
-    wait: () => Promise.reject(new Error('a service waits for nobody')),
+    wait: () => Promise.reject(new Error('a service does not wait for a person')),
     show: () => {
-      throw new Error('a service asks nobody');
+      throw new Error('a service asks no person');
     },
     onWarning: () => {},
   });

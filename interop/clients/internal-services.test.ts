@@ -15,7 +15,7 @@ import {
   startInternalService,
 } from './internal-service.ts';
 
-/** A protected route: whoever gets an answer has passed the ingress and the admin service. */
+/** A protected route: a caller that gets an answer has passed the ingress and the admin service. */
 const USER_INFO = '/flyteidl2.auth.IdentityService/UserInfo';
 const CONTROL_PLANE = '/etc/secrets/union/client_secret';
 const ADMIN_SECRETS = '/etc/secrets/client_secret';
@@ -179,7 +179,7 @@ describe('Control plane services talk to each other through the ingress', () => 
     ]);
   });
 
-  it('and reach one another behind it, which is told who is calling', async () => {
+  it('and reach one another behind it, and the called service receives the identity of the caller', async () => {
     const service = startInternalService(controlPlane());
     const answer = await service.fetch(`${plane.url}/api/v1/peer`, {
       headers: { 'x-user-subject': 'root' },
@@ -218,7 +218,7 @@ describe('The data plane', () => {
     expect(await subject(second)).toBe(await subject(first));
   });
 
-  it('with a service app of another name is told so beside the right one, and gets no token by itself', async () => {
+  it('with a service app of another name the problem is reported beside the right name, and that app alone gets no token', async () => {
     const other = dataPlane(DATA_PLANE, 'another-service');
     const environment = { ...other.environment, ...pick('INTERNAL_CLIENT_ID') };
     expect(startInternalService({ ...other, environment }).warnings[0]).toContain('AUTH_CLIENT_ID');
@@ -253,7 +253,7 @@ describe('A task pod with EAGER_API_KEY', () => {
     return (await answer.json()) as object;
   };
 
-  it('is told nothing else, and enters with the credentials in it', async () => {
+  it('needs no other setting, and is admitted with the credentials in it', async () => {
     const service = startInternalService(pod({ EAGER_API_KEY: keyWith(secret) }));
     expect(await call(service)).toMatchObject({ subject: variables['INTERNAL_CLIENT_ID'] });
   });
@@ -266,7 +266,7 @@ describe('A task pod with EAGER_API_KEY', () => {
     await expect(call(service)).rejects.toThrow();
   });
 
-  it('that is not there is told the platform is not known, and one that is broken is told by name', () => {
+  it('without the key it reports that the platform is not known, and a broken key is reported by name', () => {
     expect(problemsOf(pod({}))[0]).toContain('admin.endpoint: found nothing');
     const broken = problemsOf(pod({ EAGER_API_KEY: `${keyWith(secret)}!` })).join();
     expect(broken).toContain('apiKey (EAGER_API_KEY): found ');

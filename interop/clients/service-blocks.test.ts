@@ -51,7 +51,7 @@ const start = (block: ClientBlock, changes: Readonly<Record<string, unknown>> = 
   startInternalService({ block, file: fileWith(block, changes) });
 const complaints = (block: ClientBlock, changes: Readonly<Record<string, unknown>>) =>
   problemsOf({ block, file: fileWith(block, changes) });
-/** A request to the platform, which lets in whoever has a living token in `core-authorization`. */
+/** A request to the platform, which admits every caller with a valid token in `core-authorization`. */
 const call = async (service: InternalService) => (await service.fetch(`${platform.url}/me`)).status;
 const tokenRequests = () => platform.asked.filter(({ path }) => path === '/token');
 const credentials = () =>
@@ -67,7 +67,7 @@ describe.each(BLOCKS)('%s', (block) => {
     expect(tokenRequests()[0]?.form.get('grant_type')).toBe('client_credentials');
   });
 
-  it('clientId that is missing is told with its key before anything is asked', () => {
+  it('clientId that is missing is reported with its key before any request', () => {
     const [problem] = complaints(block, { clientId: undefined });
     expect(problem).toContain(`${block}.clientId`);
     expect(problem).toContain('found nothing');
@@ -87,9 +87,9 @@ describe.each(BLOCKS)('%s', (block) => {
     const service = start(block, { clientSecretLocation: '/nowhere/client_secret' });
     const refused = await service.tokenSource.get();
     expect(refused.ok).toBe(false);
-    const told = JSON.stringify(refused);
-    expect(told).toContain('/nowhere/client_secret');
-    expect(told).toContain(`${block}.clientSecretLocation`);
+    const answer = JSON.stringify(refused);
+    expect(answer).toContain('/nowhere/client_secret');
+    expect(answer).toContain(`${block}.clientSecretLocation`);
     await expect(call(service)).rejects.toThrow();
     expect(platform.asked).toEqual([]);
   });
@@ -105,7 +105,7 @@ describe.each(SERVICE_BLOCKS)('%s', (block) => {
     expect(platform.asked.map(({ path }) => path)).toEqual(['/own-token']);
   });
 
-  it('tokenUrl that is no safe address is told with its key', () => {
+  it('tokenUrl that is no safe address is reported with its key', () => {
     for (const tokenUrl of ['http://idp.example.com/token', 'idp.example.com', 7])
       expect(complaints(block, { tokenUrl })[0]).toContain(`${block}.tokenUrl: found `);
   });
@@ -128,7 +128,7 @@ describe.each(SERVICE_BLOCKS)('%s', (block) => {
     expect(tokenRequests().map(({ form }) => form.get('scope'))).toEqual(['all']);
   });
 
-  it('scopes of another list are asked for instead, and what is no list is told', async () => {
+  it('scopes of another list are asked for instead, and what is no list is reported', async () => {
     await call(start(block, { scopes: ['one', 'two'] }));
     expect(tokenRequests().map(({ form }) => form.get('scope'))).toEqual(['one two']);
     expect(complaints(block, { scopes: 'all' })[0]).toContain(`${block}.scopes: found "all"`);
@@ -160,7 +160,7 @@ describe('union.auth', () => {
   });
 
   it.each(['Pkce', 'clientsecret', 'ApiKey', true])(
-    'type %s is told with file, line and key',
+    'type %s is reported with file, line and key',
     (type) => {
       expect(complaints('union.auth', { type })[0]).toMatch(
         /^service\.yaml:\d+: union\.auth\.type: found .+ expected ClientSecret/,
@@ -168,7 +168,7 @@ describe('union.auth', () => {
     },
   );
 
-  it('tokenUrl and scopes may be absent, as on the data plane: the platform tells the one, the other is all', async () => {
+  it('tokenUrl and scopes may be absent, as on the data plane: the platform publishes the first, and the second is all', async () => {
     const service = start('union.auth', { tokenUrl: undefined, scopes: undefined });
     expect(await call(service)).toBe(200);
     expect(tokenRequests().map(({ form }) => form.get('scope'))).toEqual(['all']);

@@ -47,7 +47,7 @@ function createNetwork(certificates: string) {
   return { ports, fetch: reach };
 }
 
-/** A pod to which nothing is told but the key. */
+/** A pod that is given nothing but the key. */
 function startPod(clientSecret: string, send: typeof fetch): InternalService {
   const fields = ['localhost', plane.serviceClientId, clientSecret, ''];
   return startInternalService({

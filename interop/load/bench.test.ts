@@ -128,10 +128,10 @@ describe.skipIf(WRK.isLeftOut)('npm run bench: the command', () => {
     [['no-such-case'], 'there is no case no-such-case'],
     [['--rounds', '0'], '--rounds'],
     [['--no-such-option'], '--no-such-option'],
-  ])('refuses %j, and names the cases there are', async (args, told) => {
+  ])('refuses %j, and names the cases there are', async (args, message) => {
     const { code, stderr } = await evaluate(args);
     expect(code).toBe(2);
-    expect(stderr).toContain(told);
+    expect(stderr).toContain(message);
     expect(stderr).toMatch(/^ {2}me {2,}/m);
   });
 });

@@ -1,5 +1,5 @@
 /**
- * A server that does nothing but answer, to tell what the machine does to any program.
+ * A server that does nothing but answer, to measure what the machine does to any program.
  *
  * @module
  */

@@ -33,7 +33,7 @@ export interface SteadyLoad {
   readonly url: string;
   readonly perSecond: number;
   readonly seconds: number;
-  /** Parts of equal length that are told one by one. */
+  /** Parts of equal length that are reported one by one. */
   readonly slices: number;
   /** The request that is due at a moment, in seconds from the beginning. */
   readonly request: (atSeconds: number, n: number) => SteadyRequest;
@@ -41,7 +41,7 @@ export interface SteadyLoad {
 
 const CONNECTIONS = 16;
 const TICK_MS = 2;
-const FAILURES_TOLD = 10;
+const FAILURES_KEPT = 10;
 /** What is still out at the end has this long. */
 const LAST_ANSWER_MS = 10_000;
 
@@ -60,7 +60,7 @@ export async function runSteadyLoad(plan: SteadyLoad): Promise<SteadyResult> {
       new Connection(url, (job, status) => {
         answered += 1;
         times[Math.floor((job.n / total) * slices)]?.push(performance.now() - job.dueAt);
-        if (status !== job.request.status && failures.length < FAILURES_TOLD)
+        if (status !== job.request.status && failures.length < FAILURES_KEPT)
           failures.push(`${status} where it had to be ${job.request.status}`);
         if (answered === total) resolve();
       }),

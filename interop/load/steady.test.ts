@@ -158,7 +158,7 @@ function requestOf(
     const newest = Math.floor(atSeconds * NEW_TOKENS_PER_SECOND);
     return { head: tokens[newest + (n % TOKENS_AT_ONCE)] ?? '', status: 200 };
   }
-  // Nobody, and cookies that were never issued, each of them another one.
+  // Requests without a credential, and with cookies that were never issued, each of them another one.
   if (n % 20 === 9) return { head: '', status: 401 };
   const value = randomBytes(38).toString('base64url');
   return { head: `cookie: core_session=${value.slice(0, 8)}.${value.slice(8)}\r\n`, status: 401 };

@@ -4,7 +4,7 @@ import { exchange } from '../../conformance/wire/exchange.ts';
 import { type Platform, sendRaw, startGate, startPlatform } from './gate.ts';
 import { NGINX } from './nginx.ts';
 
-/** What somebody would send to be taken for somebody else. */
+/** Headers that a client would send to get the identity of another person. */
 const SPOOFED_NAMES = [
   'X-User-Subject',
   'x-user-subject',
@@ -258,7 +258,7 @@ describe.skipIf(NGINX.isLeftOut)('nginx: what reaches a backend', () => {
 });
 
 describe.skipIf(NGINX.isLeftOut)(
-  'nginx: what reaches a backend when the check names nobody',
+  'nginx: what reaches a backend when the check names no person',
   () => {
     it('is no identity header at all, whatever the client sends', async () => {
       const gate = await startGate((_, res) => res.writeHead(200).end());

@@ -106,7 +106,7 @@ describe.skipIf(NGINX.isLeftOut)('nginx: the requirement\'s "auth-cache-key" and
     };
   }
 
-  /** Who is nobody, but shares the key of the caller with the bearer in `authorization`. */
+  /** Callers without a credential that share the cache key of the caller with the bearer in `authorization`. */
   const OTHERS: readonly (readonly [
     key: string,
     who: string,
@@ -114,7 +114,7 @@ describe.skipIf(NGINX.isLeftOut)('nginx: the requirement\'s "auth-cache-key" and
     headers: () => Headers,
   ])[] = [
     ['HTTP', 'an anonymous caller', openHttp, () => ({})],
-    // This key holds the bearer; whoever has the same bytes where they are no credential shares it.
+    // This key holds the bearer; a caller with the same bytes where they are no credential shares it.
     ['gRPC', 'who sends its bytes as a cookie', openGrpc, () => ({ cookie: bearer })],
   ];
 

@@ -114,12 +114,12 @@ describe.skipIf(NGINX.isLeftOut)('nginx: gRPC in front of the server', () => {
     'no credential: 401 of the check becomes UNAUTHENTICATED for every kind of call (%s group), and none reaches the backend',
     async (kind) => {
       const opened = client(platform, kind);
-      const nobody = metadataOf({});
+      const anonymous = metadataOf({});
       expect(await callOnce(opened)).toBe(status.UNAUTHENTICATED);
-      expect(await readAll(opened.down('', nobody))).toEqual([status.UNAUTHENTICATED]);
-      expect(await readAll(opened.both(nobody))).toEqual([status.UNAUTHENTICATED]);
+      expect(await readAll(opened.down('', anonymous))).toEqual([status.UNAUTHENTICATED]);
+      expect(await readAll(opened.both(anonymous))).toEqual([status.UNAUTHENTICATED]);
       const failed = Promise.withResolvers<number | undefined>();
-      opened.up(nobody, (error) => failed.resolve(error?.code)).end();
+      opened.up(anonymous, (error) => failed.resolve(error?.code)).end();
       expect(await failed.promise).toBe(status.UNAUTHENTICATED);
       expect(grpc.seen).toEqual([]);
     },
@@ -340,7 +340,7 @@ describe.skipIf(NGINX.isLeftOut)('nginx: gRPC in front of a check of the test', 
 });
 
 describe.skipIf(NGINX.isLeftOut)('nginx: gRPC without a backend', () => {
-  it('is UNAVAILABLE to the admitted, and UNAUTHENTICATED to everybody else', async () => {
+  it('is UNAVAILABLE to admitted callers, and UNAUTHENTICATED to all others', async () => {
     const gate = await startGate((seen, res) =>
       res.writeHead(seen.headers.authorization === 'good' ? 200 : 401).end(),
     );

@@ -102,7 +102,7 @@ describe.skipIf(NGINX.isLeftOut)('nginx: verdicts kept for a moment, and any two
       ]),
     );
 
-  /** What nginx does with a request: its status, and whom the backend was told of. */
+  /** What nginx does with a request: its status, and the identity that the backend received. */
   async function askNginx({ method, headers }: Drawn) {
     const { seen } = platform.backend('console');
     const before = seen.length;

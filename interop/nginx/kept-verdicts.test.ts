@@ -39,7 +39,7 @@ async function startKeeping(grpc?: string): Promise<Platform> {
   return startPlatform(config, { files: FILES, ...(grpc === undefined ? {} : { grpc }) });
 }
 
-/** Signs somebody in, and gives the cookie. */
+/** Signs a person in, and gives the cookie. */
 async function signIn(platform: Platform, subject: string): Promise<string> {
   const browser = new Browser();
   const { idp } = platform.service;
@@ -55,7 +55,7 @@ describe.skipIf(NGINX.isLeftOut)('nginx: verdicts kept for a moment', () => {
   let platform: Platform;
   let asked: () => number;
   let bearer: string;
-  /** A cookie whose verdict nobody keeps yet. */
+  /** A cookie whose verdict nginx does not keep yet. */
   const fresh = () => signIn(platform, 'ada');
   const ask = (headers: Headers, method = 'GET', path = '/page') =>
     exchange(platform.url + path, { headers, method });
@@ -103,7 +103,7 @@ describe.skipIf(NGINX.isLeftOut)('nginx: verdicts kept for a moment', () => {
     ]);
   });
 
-  it('a person is never told of another, whoever was asked about first', async () => {
+  it('a verdict kept for one person is never served to another, in either order', async () => {
     const [ada, grace] = [await signIn(platform, 'ada'), await signIn(platform, 'grace')];
     for (const [cookie, subject] of [
       [ada, 'ada'],
@@ -304,13 +304,13 @@ describe.skipIf(NGINX.isLeftOut)('nginx: what may be kept, whatever the check sa
     // Each case has a session of its own.
     const cookie = COOKIE.replace('AAAAAAAB', Buffer.from(name).toString('base64url').slice(-8));
     for (const path of ['/page', '/other']) {
-      const { status: told } = await exchange(gate.url + path, { headers: { cookie } });
-      expect(told).toBe(code === 204 ? 200 : code);
+      const { status } = await exchange(gate.url + path, { headers: { cookie } });
+      expect(status).toBe(code === 204 ? 200 : code);
     }
     expect(asked()).toBe(times);
   });
 
-  it('an admission is not served for longer than it was said, although nobody can be asked', async () => {
+  it('an admission is not served for longer than its X-Accel-Expires, although the check fails', async () => {
     answer = [200, { 'x-accel-expires': '1' }];
     const headers = { cookie: COOKIE };
     expect((await exchange(`${gate.url}/page`, { headers })).status).toBe(200);

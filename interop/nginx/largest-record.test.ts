@@ -24,7 +24,7 @@ describe.skipIf(NGINX.isLeftOut)('nginx: the largest accepted record', () => {
   });
   afterAll(() => platform.stop());
 
-  /** Signs in somebody whose claim `groups` is of that length; gives the answer of `/callback`. */
+  /** Signs in a person whose claim `groups` is of that length; gives the answer of `/callback`. */
   const signIn = (length: number): Promise<Received> => {
     platform.service.idp.userInfo = {
       sub: SUBJECT,

@@ -97,7 +97,7 @@ const MAIN = 'nginx.conf';
 
 function writeMainFile(prefix: Prefix, http: string): void {
   const paths = TEMPORARY.map((name) => `  ${name}_temp_path ${prefix.path}/${name};\n`);
-  // Workers of a root-owned nginx would run as somebody who may not enter the folder.
+  // Workers of a root-owned nginx would run as a user that may not enter the folder.
   const user = process.getuid?.() === 0 ? 'user root;\n' : '';
   prefix.write(
     MAIN,

@@ -210,7 +210,7 @@ describe('the generator of the nginx recipe', () => {
     },
   );
 
-  it('keeps verdicts of nobody who shows a bearer, whatever header it is in, and only where it is told to', () => {
+  it('keeps no verdict of a request with a bearer, in any of the headers, and keeps verdicts only where a folder is given', () => {
     const { conf, check } = {
       conf: render({ verdictFolder: '/run/x', bearerHeaders: ['x-own'] }).get('verdict-cache.conf'),
       check: render({ verdictFolder: '/run/x' }).get('check.conf'),

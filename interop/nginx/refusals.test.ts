@@ -71,7 +71,7 @@ describe.skipIf(NGINX.isLeftOut)('nginx: refusals of the check', () => {
     ['a POST that accepts text/html', 'POST', { accept: 'text/html' }, 401],
     ['a navigation by POST', 'POST', { 'sec-fetch-mode': 'navigate' }, 401],
   ] as const)(
-    'answers %s of nobody with the redirect or 401 it needs',
+    'answers %s without a credential with the redirect or 401 it needs',
     async (_, method, headers, status) => {
       const refused = await exchange(platform.url + API, { method, headers });
       expect(refused.status).toBe(status);

@@ -78,20 +78,26 @@ describe.skipIf(NGINX.isLeftOut)('nginx: Connect and gRPC-Web in front of the se
     ['Connect', CONNECT],
     ['Connect without its version', CONNECT_WITHOUT_VERSION],
     ['a Connect stream', CONNECT_STREAM],
-  ])('%s: nobody gets 401 with the error JSON of the protocol', async (_, headers) => {
-    const refused = await post(platform, headers);
-    expect(connectCode(refused)).toEqual([401, 'unauthenticated']);
-    expect(refused.headers['cache-control']).toBe('no-store');
-    expect(platform.arrived()).toEqual([]);
-  });
+  ])(
+    '%s: a call without a credential gets 401 with the error JSON of the protocol',
+    async (_, headers) => {
+      const refused = await post(platform, headers);
+      expect(connectCode(refused)).toEqual([401, 'unauthenticated']);
+      expect(refused.headers['cache-control']).toBe('no-store');
+      expect(platform.arrived()).toEqual([]);
+    },
+  );
 
   it.each([
     ['gRPC-Web', GRPC_WEB],
     ['gRPC-Web as text', GRPC_WEB_TEXT],
-  ])('%s: nobody gets status 16 in the headers, HTTP 200', async (_, headers) => {
-    expect(grpcWebStatus(await post(platform, headers))).toBe('16');
-    expect(platform.arrived()).toEqual([]);
-  });
+  ])(
+    '%s: a call without a credential gets status 16 in the headers, HTTP 200',
+    async (_, headers) => {
+      expect(grpcWebStatus(await post(platform, headers))).toBe('16');
+      expect(platform.arrived()).toEqual([]);
+    },
+  );
 
   it('who is known but may not enter: permission_denied, and status 7', async () => {
     const crossSite = { ...session, origin: 'https://evil.example' };
@@ -179,29 +185,32 @@ describe.skipIf(NGINX.isLeftOut)('nginx: what real clients make of a refusal', (
   });
 });
 
-describe.skipIf(NGINX.isLeftOut)('nginx: Connect and gRPC-Web, when nobody can tell', () => {
-  it.each([
-    ['a check that answers 500', ((_, res) => res.writeHead(500).end()) satisfies Answer],
-    ['a check that answers 503', ((_, res) => res.writeHead(503).end()) satisfies Answer],
-    ['a check that redirects', ((_, res) => res.writeHead(302).end()) satisfies Answer],
-    ['a check that breaks off', ((_, res) => void res.destroy()) satisfies Answer],
-  ])('%s: unavailable, and no backend is asked', async (_, answer) => {
-    const gate = await startGate(answer);
-    onTestFinished(() => gate.stop());
-    expect(connectCode(await post(gate, CONNECT))).toEqual([503, 'unavailable']);
-    expect(grpcWebStatus(await post(gate, GRPC_WEB))).toBe('14');
-    expect(gate.arrived()).toEqual([]);
-  });
+describe.skipIf(NGINX.isLeftOut)(
+  'nginx: Connect and gRPC-Web, when the check decides nothing',
+  () => {
+    it.each([
+      ['a check that answers 500', ((_, res) => res.writeHead(500).end()) satisfies Answer],
+      ['a check that answers 503', ((_, res) => res.writeHead(503).end()) satisfies Answer],
+      ['a check that redirects', ((_, res) => res.writeHead(302).end()) satisfies Answer],
+      ['a check that breaks off', ((_, res) => void res.destroy()) satisfies Answer],
+    ])('%s: unavailable, and no backend is asked', async (_, answer) => {
+      const gate = await startGate(answer);
+      onTestFinished(() => gate.stop());
+      expect(connectCode(await post(gate, CONNECT))).toEqual([503, 'unavailable']);
+      expect(grpcWebStatus(await post(gate, GRPC_WEB))).toBe('14');
+      expect(gate.arrived()).toEqual([]);
+    });
 
-  it('a service that is down: unavailable, to the admitted alone', async () => {
-    const gate = await startGate((seen, res) =>
-      res.writeHead(seen.headers.authorization === 'good' ? 200 : 401).end(),
-    );
-    onTestFinished(() => gate.stop());
-    await gate.backend('usage').close();
-    const good = { authorization: 'good' };
-    expect(connectCode(await post(gate, { ...CONNECT, ...good }))).toEqual([502, 'unavailable']);
-    expect(grpcWebStatus(await post(gate, { ...GRPC_WEB, ...good }))).toBe('14');
-    expect(connectCode(await post(gate, CONNECT))).toEqual([401, 'unauthenticated']);
-  });
-});
+    it('a service that is down: unavailable, to the admitted alone', async () => {
+      const gate = await startGate((seen, res) =>
+        res.writeHead(seen.headers.authorization === 'good' ? 200 : 401).end(),
+      );
+      onTestFinished(() => gate.stop());
+      await gate.backend('usage').close();
+      const good = { authorization: 'good' };
+      expect(connectCode(await post(gate, { ...CONNECT, ...good }))).toEqual([502, 'unavailable']);
+      expect(grpcWebStatus(await post(gate, { ...GRPC_WEB, ...good }))).toBe('14');
+      expect(connectCode(await post(gate, CONNECT))).toEqual([401, 'unauthenticated']);
+    });
+  },
+);

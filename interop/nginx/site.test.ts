@@ -178,7 +178,7 @@ describe.skipIf(isLeftOut)(
       expect(checks).toHaveLength(5);
       const ask = async (line: string) =>
         (await bash(`${here('')}url=https://$host:${port}\n${line}`)).stdout;
-      // nginx was told to reload a moment ago; a connection may still meet a worker that is leaving.
+      // nginx reloads since a moment ago; a connection may still meet a worker that is leaving.
       await expect.poll(() => ask(checks[0] ?? '')).not.toBe('');
       for (const line of checks) {
         const said = /# (\d{3})(?:, (\S+))?/.exec(line);

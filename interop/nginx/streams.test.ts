@@ -46,7 +46,7 @@ describe.skipIf(NGINX.isLeftOut)('nginx: WebSocket and streams', () => {
     expect(platform.arrived()).toEqual(['organizations /org/socket']);
   });
 
-  it('tells the check that it is an upgrade, and the backend who asks', async () => {
+  it('passes the upgrade to the check, and the identity of the caller to the backend', async () => {
     const { url } = platform;
     await openSocket(`${url}/org/socket`, { cookie, origin: url, 'x-user-subject': 'evil' });
     const check = platform.backend('admin').seen.find(({ path }) => path === '/me');

@@ -109,7 +109,7 @@ describe.skipIf(NGINX.isLeftOut)(
     });
 
     const OTHERS = [
-      ['nobody', { authorization: 'good' }, {}],
+      ['no credential', { authorization: 'good' }, {}],
       ['another cookie', { cookie: 'good' }, { cookie: 'od', 'core-authorization': 'go' }],
       ['another header', { cookie: 'good' }, { cookie: 'good', origin: 'https://evil.example' }],
       ['another host', { cookie: 'good' }, { cookie: 'good', host: 'other.example' }],

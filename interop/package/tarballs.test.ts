@@ -101,10 +101,10 @@ describe('The tarballs', () => {
   });
 
   it('name no path of the machine they were built on', () => {
-    const telling = texts().filter(
+    const naming = texts().filter(
       ([, text]) => text.includes(CHECKOUT) || text.includes(packed.folder),
     );
-    expect(telling.map(([path]) => path)).toEqual([]);
+    expect(naming.map(([path]) => path)).toEqual([]);
   });
 
   it('hold no private key and no code of tests', () => {

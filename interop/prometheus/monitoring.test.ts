@@ -67,7 +67,7 @@ describe.skipIf(PROMETHEUS.isLeftOut)('A Prometheus that scrapes serve', () => {
     return new Set((seriesByName.get(metric) ?? []).flatMap((labels) => Object.keys(labels)));
   }
 
-  /** What a query names and nobody tells. */
+  /** What a query names and the service does not export. */
   function unknownIn(query: Query): readonly string[] {
     const selectors = selectorsOf(query);
     const known = new Set([

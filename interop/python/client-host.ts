@@ -62,7 +62,7 @@ export async function startClientHost(python: string): Promise<ClientHost> {
   const ended = new Promise<void>((done) =>
     child.once('close', () => {
       reject(new Error('the host of the clients ended'));
-      for (const [id, tell] of started) tell({ id, code: -1 });
+      for (const [id, report] of started) report({ id, code: -1 });
       done();
     }),
   );

@@ -77,7 +77,7 @@ async function environmentOf(python: string, requirements: string): Promise<stri
     const install = ['install', '--quiet', '--require-hashes', '--only-binary', ':all:'];
     const from = ['--disable-pip-version-check', '--requirement', requirements];
     await execute(interpreter(unfinished), ['-m', 'pip', ...install, ...from], options);
-    // Whole under its name or not at all; whoever made it at the same time made the same.
+    // Whole under its name or not at all; a process that installs at the same time makes the same folder.
     if (!existsSync(folder)) renameSync(unfinished, folder);
     return interpreter(folder);
   } finally {

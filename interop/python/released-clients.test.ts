@@ -55,7 +55,7 @@ describe.skipIf(CLIENTS.isLeftOut)('released Python clients against sallyport up
     ];
     await Promise.all([plane.stop(), host.stop()]);
     for (const secret of secrets) expect(log).not.toContain(secret);
-    // No token either, whoever's it was.
+    // No token of any client either.
     expect(log).not.toMatch(/eyJ[\w-]+\./);
   });
 
@@ -199,7 +199,7 @@ describe.skipIf(CLIENTS.isLeftOut)('released Python clients against sallyport up
       return (await fetch(`${service.url}/me`, { headers })).status;
     };
 
-    it('flytekit follows the name that the platform tells it, which is the gRPC one', async () => {
+    it('flytekit follows the name that the platform publishes, which is the gRPC one', async () => {
       workstation.configure({
         endpoint: `dns:///${new URL(service.url).host}`,
         insecure: true,

@@ -4,9 +4,9 @@ import {
   expectFailed,
   expectInvalid,
   forgeLogoutToken,
+  nextPerson,
   sendLogoutToken,
   signInAs,
-  somebody,
 } from '../../conformance/wire/logout-token.ts';
 import { type Service, startService } from '../../conformance/wire/platform.ts';
 import { askMe } from '../../conformance/wire/sign-in.ts';
@@ -31,7 +31,7 @@ describe.skipIf(REDIS.isLeftOut)(
     });
 
     it('fails with 400 and Retry-After, and is carried out once Redis is back, without being sent again', async () => {
-      const [one, other] = [somebody(), somebody()];
+      const [one, other] = [nextPerson(), nextPerson()];
       const ended = await signInAs(service, one.sub, one.sid);
       const standing = await signInAs(service, other.sub, other.sid);
       const token = await forgeLogoutToken(service.idp, { claims: one });

@@ -12,11 +12,11 @@ const WORD_SHOWN = 64;
  * Creates a reader of one connection's requests: arrays of bulk strings (RESP, "Sending commands to a
  * Redis server"). Gives up silently at anything else, TLS for instance.
  *
- * @param tell - Gets each command as one line: its name in capitals, then its words, each cut to 64
+ * @param report - Gets each command as one line: its name in capitals, then its words, each cut to 64
  *   characters.
  * @returns Takes the bytes in whatever pieces they come.
  */
-export function createCommandReader(tell: (command: string) => void): (chunk: Buffer) => void {
+export function createCommandReader(report: (command: string) => void): (chunk: Buffer) => void {
   let pending: Buffer = Buffer.alloc(0);
   let isLost = false;
 
@@ -33,7 +33,7 @@ export function createCommandReader(tell: (command: string) => void): (chunk: Bu
       }
       pending = pending.subarray(read.bytes);
       const [name = '', ...words] = read.words;
-      tell([name.toUpperCase(), ...words].map((word) => word.slice(0, WORD_SHOWN)).join(' '));
+      report([name.toUpperCase(), ...words].map((word) => word.slice(0, WORD_SHOWN)).join(' '));
     }
     isLost = pending.length > COMMAND_MAX_BYTES;
   };

@@ -30,7 +30,7 @@ const RECOVERED_MS = 15_000;
 /** Whose sessions {@link createSession} makes. */
 export const OWNER: SessionOwner = { kind: 'principal', key: new Uint8Array(16).fill(1) };
 /** What was given up on may be carried out all the same, so this one has no sessions. */
-const NOBODY: SessionOwner = { kind: 'principal', key: new Uint8Array(16).fill(9) };
+const WITHOUT_SESSIONS: SessionOwner = { kind: 'principal', key: new Uint8Array(16).fill(9) };
 /** All sessions, and no sign-in under way. */
 export const EVERY_ONE: RevocationReach = { sessionsUpTo: Number.MAX_SAFE_INTEGER, signInsUpTo: 0 };
 
@@ -106,7 +106,7 @@ export async function untilFresh(store: SessionStore): Promise<void> {
   await until('the log is read', () => !store.revocations().all);
 }
 
-/** Every call says within its time that it cannot tell. */
+/** Every call reports within its time that the store is unavailable. */
 export async function expectUnavailable(store: SessionStore): Promise<void> {
   const begun = performance.now();
   const calls = [
@@ -119,7 +119,7 @@ export async function expectUnavailable(store: SessionStore): Promise<void> {
     store.release(1, 'a'),
     store.revoke(1),
     store.revokeGeneration(1, 1, 'renewal_refused'),
-    store.revokeAll(NOBODY, EVERY_ONE, 'session_revoked'),
+    store.revokeAll(WITHOUT_SESSIONS, EVERY_ONE, 'session_revoked'),
     store.endReason(1),
     store.listByPrincipal(OWNER.key, 10),
     store.list(undefined, 10),

@@ -1,5 +1,5 @@
 /**
- * Everything a Redis server holds, as somebody with a copy of it would have it.
+ * Everything a Redis server holds, as an attacker with a copy of it would have it.
  *
  * @module
  */

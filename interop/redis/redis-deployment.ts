@@ -1,6 +1,6 @@
 /**
- * The Redis session store as the contract suites need it: with a clock of theirs, and with what one
- * process ended told to the others before the suite asks, which it does without waiting.
+ * The Redis session store as the contract suites need it: with a clock of theirs. What one process
+ * ended is known to the others before the suite asks, because the suite does not wait.
  *
  * @module
  */
@@ -84,7 +84,7 @@ export function testStore(
   testSessionStoreRenewal(name, create, SEEN_WITHIN_MS);
 }
 
-/** One process's store, and what it was told that the suite has not asked for yet. */
+/** One process's store, and the revocations it has seen that the suite has not asked for yet. */
 class Following {
   readonly opening: Promise<SessionStore>;
   readonly #ready: Promise<void>;
@@ -102,7 +102,7 @@ class Following {
     return this.#ready;
   }
 
-  /** Waits until the given ids were told, for as long as that may take. */
+  /** Waits until it has seen that the given ids ended, for as long as that may take. */
   async learn(ids: readonly number[]): Promise<void> {
     const store = await this.opening;
     const end = performance.now() + SEEN_WITHIN_MS;
@@ -140,18 +140,18 @@ function createStore(following: Following, opened: readonly Following[]): Sessio
     for (const each of opened) if (!each.isClosed) await each.ready;
     return work(await following.opening);
   }
-  const tell = async (ids: readonly number[]): Promise<void> => {
+  const waitUntilSeen = async (ids: readonly number[]): Promise<void> => {
     await Promise.all(opened.filter(({ isClosed }) => !isClosed).map((each) => each.learn(ids)));
   };
   return {
     async create(session, replaces) {
       const isCreated = await use((store) => store.create(session, replaces));
       const hasEnded = isCreated && (await use((store) => store.read(session.id))) === undefined;
-      const told = [
+      const ended = [
         ...(replaces === undefined ? [] : [replaces]),
         ...(hasEnded ? [session.id] : []),
       ];
-      if (isCreated) await tell(told);
+      if (isCreated) await waitUntilSeen(ended);
       return isCreated;
     },
     read: (id) => use((store) => store.read(id)),
@@ -164,16 +164,16 @@ function createStore(following: Following, opened: readonly Following[]): Sessio
     release: (id, holder) => use((store) => store.release(id, holder)),
     async revoke(id, reason) {
       await use((store) => store.revoke(id, reason));
-      await tell([id]);
+      await waitUntilSeen([id]);
     },
     async revokeGeneration(id, generation, reason) {
       const isEnded = await use((store) => store.revokeGeneration(id, generation, reason));
-      await tell(isEnded ? [id] : []);
+      await waitUntilSeen(isEnded ? [id] : []);
       return isEnded;
     },
     async revokeAll(owner, reach, reason) {
       const ended = await use((store) => store.revokeAll(owner, reach, reason));
-      await tell(ended);
+      await waitUntilSeen(ended);
       return ended;
     },
     endReason: (id) => use((store) => store.endReason(id)),

@@ -14,9 +14,9 @@ import { type RedisProcess, startRedisProcess } from './redis-process.ts';
 
 /** Settings of {@link startRedis}. */
 export interface RedisOptions {
-  /** Of the default user; without one everybody is admitted. */
+  /** Of the default user; without one every client is admitted. */
   readonly password?: string;
-  /** A user of its access list, besides whom nobody is admitted. */
+  /** A user of its access list; no other client is admitted. */
   readonly user?: {
     readonly name: string;
     readonly password: string;

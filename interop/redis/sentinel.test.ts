@@ -66,7 +66,7 @@ describe.skipIf(REDIS.isLeftOut)('redis-server: a group that sentinels watch', (
     expect(await store.read(3)).toBeUndefined();
   });
 
-  it('undoes no acknowledged end and loses no acknowledged session; nobody restarts anything', async () => {
+  it('undoes no acknowledged end and loses no acknowledged session, without a restart', async () => {
     const [{ store }, { store: other }] = await Promise.all([
       open(0, { ...settings(), keyPrefix: 'failover', replicas: 2 }),
       open(0, { ...settings(), keyPrefix: 'failover', replicas: 2 }),

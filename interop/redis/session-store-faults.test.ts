@@ -36,27 +36,30 @@ describe.skipIf(REDIS.isLeftOut)('redis-server: a server that is away', () => {
   it.each([
     ['ended and started again', (server: RedisServer) => server.shutDown()],
     ['killed and started again', (server: RedisServer) => server.kill()],
-  ])('%s: nobody is admitted meanwhile, and everybody known again afterwards', async (_, end) => {
-    const server = await start();
-    const { store, log } = await open(server.port);
-    await store.create(createSession(1), undefined);
-    await store.create(createSession(2), undefined);
-    await store.revoke(2, 'session_revoked');
-    await untilFresh(store);
-    await end(server);
-    await until('what is remembered counts no more', () => store.revocations().all);
-    await expectUnavailable(store);
-    await server.restart();
-    await until('it is there again', () => knows(store, 1));
-    await untilFresh(store);
-    expect(await store.read(2)).toBeUndefined();
-    expect(await store.endReason(2)).toBe('session_revoked');
-    await endAtLast(store, 1);
-    expect(await store.read(1)).toBeUndefined();
-    expect(log.map(({ event }) => event)).toEqual(
-      expect.arrayContaining(['session_store_unusable', 'session_store_connected']),
-    );
-  });
+  ])(
+    '%s: no session is admitted meanwhile, and every session is known again afterwards',
+    async (_, end) => {
+      const server = await start();
+      const { store, log } = await open(server.port);
+      await store.create(createSession(1), undefined);
+      await store.create(createSession(2), undefined);
+      await store.revoke(2, 'session_revoked');
+      await untilFresh(store);
+      await end(server);
+      await until('what is remembered counts no more', () => store.revocations().all);
+      await expectUnavailable(store);
+      await server.restart();
+      await until('it is there again', () => knows(store, 1));
+      await untilFresh(store);
+      expect(await store.read(2)).toBeUndefined();
+      expect(await store.endReason(2)).toBe('session_revoked');
+      await endAtLast(store, 1);
+      expect(await store.read(1)).toBeUndefined();
+      expect(log.map(({ event }) => event)).toEqual(
+        expect.arrayContaining(['session_store_unusable', 'session_store_connected']),
+      );
+    },
+  );
 
   it('is waited for when it is not there at the start, without holding that up', async () => {
     const server = await start();
@@ -255,7 +258,7 @@ describe.skipIf(REDIS.isLeftOut)('redis-server: the log of ended sessions', () =
     for (let id = 1; id <= 5; id += 1) {
       proxy.cut(READS_LOG);
       await other.revoke(id);
-      await until('it is told', () => {
+      await until('the end is reported', () => {
         const { sessions, all } = store.revocations();
         return sessions.includes(id) || all;
       });
@@ -299,7 +302,7 @@ describe.skipIf(REDIS.isLeftOut)('redis-server: the log of ended sessions', () =
     }
   });
 
-  it('is told of everything when more end than it holds', async () => {
+  it('reports every end, also when more end at once than it holds', async () => {
     const server = await start();
     const [{ store }, { store: other }] = await Promise.all([open(server.port), open(server.port)]);
     const ids = Array.from({ length: 2_500 }, (_, index) => index + 1);
@@ -310,10 +313,10 @@ describe.skipIf(REDIS.isLeftOut)('redis-server: the log of ended sessions', () =
     await untilFresh(other);
     const ended = await store.revokeAll(OWNER, EVERY_ONE, 'session_revoked');
     expect(ended.toSorted((a, b) => a - b)).toEqual(ids);
-    const told = new Set<number>();
-    await until('all are told', () => {
-      for (const id of other.revocations().sessions) told.add(id);
-      return told.size === ids.length;
+    const seen = new Set<number>();
+    await until('all ends are reported', () => {
+      for (const id of other.revocations().sessions) seen.add(id);
+      return seen.size === ids.length;
     });
   });
 });

@@ -236,14 +236,14 @@ describe.skipIf(REDIS.isLeftOut)('redis-server', () => {
       }
     });
 
-    it('signed nobody out, and admitted nobody for longer than a moment without asking', () => {
+    it('ended no session, and admitted none for longer than a moment without asking', () => {
       const until = begunAt + (noticedWithinMs ?? REMEMBERED_WITHIN_MS);
       for (const { answers } of watches.remembered) {
         expect(otherStatuses(answers, [200, 503])).toEqual([]);
         expect(answers.at(-1)?.status).toBe(200);
         const undecided = answers.filter(({ status }) => status === 503);
-        const isTold = undecided.map(({ headers }) => Number(headers['retry-after']) >= 1);
-        expect(isTold).not.toContain(false);
+        const hasRetryAfter = undecided.map(({ headers }) => Number(headers['retry-after']) >= 1);
+        expect(hasRetryAfter).not.toContain(false);
         const during = askedAfter(answers, until).filter(({ at }) => at < endedAt);
         expect(otherStatuses(during, [leaves === 'nothing' ? 503 : 200])).toEqual([]);
         if (leaves === 'nothing') expect(undecided.length).toBeGreaterThan(0);
@@ -252,7 +252,7 @@ describe.skipIf(REDIS.isLeftOut)('redis-server', () => {
   });
 
   describe('Redis has lost everything (FLUSHALL)', () => {
-    it('is noticed within 2 s, also by who remembers: nobody is admitted any more, and everybody can sign in', async () => {
+    it('is noticed within 2 s, also by processes that remember verdicts: no session is admitted any more, and new sign-ins succeed', async () => {
       const cookie = await shared.signIn();
       const watches = [await shared.watch(0, cookie), await shared.watch(1, cookie)];
       await Promise.all(watches.map(({ more }) => more(ENOUGH)));

@@ -108,7 +108,7 @@ describe.skipIf(REDIS.isLeftOut)('redis-server: a sign-out in one of two process
     },
   ];
   it.each(STATES)(
-    'is refused there at once and elsewhere within 1 s, while the connection that tells of it $state',
+    'is refused there at once and elsewhere within 1 s, while the connection that reports it $state',
     async ({ begin, end }) => {
       const lasted: number[] = [];
       for (let round = 0; round < ROUNDS; round += 1) {

@@ -44,7 +44,7 @@ describe.skipIf(REDIS.isLeftOut)('redis-server: sessions in a group that sentine
     const signOut = async () => isSignedOut(await shared.signOut(index, cookie));
     return expect.poll(signOut, { ...POLL, timeout: RECOVERED_WITHIN_MS }).toBe(true);
   };
-  /** Signs somebody in, as soon as that is possible again. */
+  /** Signs a person in, as soon as that is possible again. */
   const signedIn = () =>
     vi.waitFor(() => shared.signIn(), { ...POLL, timeout: RECOVERED_WITHIN_MS });
   const watchEverywhere = async (cookie: string): Promise<readonly Watch[]> => {
@@ -89,7 +89,7 @@ describe.skipIf(REDIS.isLeftOut)('redis-server: sessions in a group that sentine
     await refusedEverywhere(cookie, SEEN_WITHIN_MS);
   });
 
-  it('acknowledges no sign-out that no replica has: a page, the cookie stays, and everybody is admitted', async () => {
+  it('acknowledges no sign-out that no replica has: an error page, the cookie stays, and all sessions are admitted', async () => {
     const [cookie, other] = [await shared.signIn(), await shared.signIn()];
     const master = await group.currentMaster();
     const replicas = group.servers.filter((server) => server !== master);
@@ -103,7 +103,7 @@ describe.skipIf(REDIS.isLeftOut)('redis-server: sessions in a group that sentine
     await refusedEverywhere(other, SEEN_WITHIN_MS);
   });
 
-  it('fails over without a restart: nobody is signed out, an acknowledged sign-out stays, meanwhile nothing is decided', async () => {
+  it('fails over without a restart: no session ends, an acknowledged sign-out stays, meanwhile nothing is decided', async () => {
     const [cookie, unused, ended] = [
       await shared.signIn(),
       await shared.signIn(),
@@ -142,7 +142,7 @@ describe.skipIf(REDIS.isLeftOut)('redis-server: sessions in a group that sentine
   });
 
   it('leaves a master that was replaced, also while the failover is not over and it goes on as if nothing had happened', async () => {
-    // The failover before may not be over for everybody.
+    // Some process may still see the failover before as not finished.
     const cookie = await signedIn();
     const old = await group.currentMaster();
     const replicas = group.servers.filter((server) => server !== old);
@@ -150,7 +150,7 @@ describe.skipIf(REDIS.isLeftOut)('redis-server: sessions in a group that sentine
     for (const replica of replicas) await replica.send('CONFIG', 'SET', 'masterauth', 'wrong');
     await askSentinels('SET', group.name, 'failover-timeout', '30000');
     expect(await usersOf(old)).toBeGreaterThan(0);
-    // The one that is asked for it tells the old address with the new count until it is over.
+    // The sentinel that is asked to fail over gives the old address with the new count until it is over.
     await askSentinel(group.sentinels[0], 'FAILOVER', group.name);
     const isReplaced = async () => (await group.currentMaster()) !== old;
     await expect.poll(isReplaced, { timeout: 60_000, interval: 20 }).toBe(true);

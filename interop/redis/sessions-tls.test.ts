@@ -35,7 +35,7 @@ describe.skipIf(REDIS.isLeftOut || OPENSSL.isLeftOut)('redis-server, openssl', (
     });
     onTestFinished(() => shared.stop());
     await expectWorks(shared);
-    // No right was missed on the way, and nobody else has any.
+    // No command was refused: the Redis user had every right that it needed.
     expect(shared.running(0).stderr() + shared.running(1).stderr()).not.toContain('"error"');
     expect(await redis.send('ACL', 'LOG')).toEqual([]);
   });

@@ -16,7 +16,7 @@ import { beginsSession, SESSION_COOKIE } from '../../conformance/wire/sign-in.ts
 /** The running processes, with an IdP of their own. */
 export interface SharedSessions extends Omit<Fleet, 'signIn'> {
   readonly idp: RotatingIdp;
-  /** Signs somebody in with a new browser; returns the `Cookie` header. */
+  /** Signs a person in with a new browser; returns the `Cookie` header. */
   signIn(): Promise<string>;
   /** Tries to; the last answer, and whether any set a session cookie. */
   trySignIn(): Promise<{ readonly received: Received; readonly hasBegun: boolean }>;
@@ -91,7 +91,7 @@ export function statuses(shared: SharedSessions, cookie: string): Promise<readon
   return Promise.all([0, 1].map(async (index) => (await shared.me(index, cookie)).status));
 }
 
-/** In at one process, admitted by both, out at the other, refused by both; and nobody else. */
+/** In at one process, admitted by both, out at the other, refused by both; the other session stays. */
 export async function expectWorks(shared: SharedSessions): Promise<void> {
   const [cookie, other] = [await shared.signIn(), await shared.signIn()];
   expect(await statuses(shared, cookie)).toEqual([200, 200]);
@@ -119,7 +119,7 @@ export function withOtherSecret(cookie: string): string {
   return cookie.replace(/\.(.)/, (_, first: string) => `.${first === 'A' ? 'B' : 'A'}`);
 }
 
-/** A `Cookie` header that names a session nobody ever had. */
+/** A `Cookie` header that names a session that never existed. */
 export const UNKNOWN_COOKIE: string = `${SESSION_COOKIE}=AAAAAAAA.${'A'.repeat(43)}`;
 
 function isForgetting(line: string): boolean {

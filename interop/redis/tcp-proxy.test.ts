@@ -106,7 +106,7 @@ describe.skipIf(REDIS.isLeftOut)('redis-server: a network of a test in front of 
     await expect.poll(() => proxy.connections().length).toBe(1);
   });
 
-  it('resets clients while nobody listens behind it', async () => {
+  it('resets clients while no process listens behind it', async () => {
     await redis.kill();
     await expect(connectThrough()).rejects.toThrow();
     await redis.restart();

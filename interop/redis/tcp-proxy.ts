@@ -50,7 +50,7 @@ const HOST = '127.0.0.1';
 const ALL: Choice = () => true;
 
 /**
- * Starts it in front of a port of this machine. Where nobody listens there, clients are connected and
+ * Starts it in front of a port of this machine. Where no process listens there, clients are connected and
  * then reset.
  */
 export async function startTcpProxy(target: number): Promise<TcpProxy> {
