@@ -225,7 +225,7 @@ class ResponseRelay implements Dispatcher.DispatchHandler {
     this.#over();
     const { exchange, group, requestId, setCookie } = this.#forwarding;
     if (exchange.isClosed) return;
-    const reason = tellReason(error);
+    const reason = problemReasonOf(error);
     this.#log('gateway.upstream_failed', {
       request_id: requestId,
       backend: group.backend,
@@ -292,7 +292,7 @@ function limitStall(body: Readable, copy: PassThrough, stallMs: number): void {
   copy.once('close', () => clearTimeout(timer));
 }
 
-function tellReason(error: unknown): ProblemReason {
+function problemReasonOf(error: unknown): ProblemReason {
   if (error instanceof BodyStalled) return 'request_timeout';
   if (
     error instanceof errors.ConnectTimeoutError ||

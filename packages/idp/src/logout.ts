@@ -73,7 +73,7 @@ async function endSession(context: RouteContext): Promise<void> {
     ]),
   );
   await session.destroy();
-  await tellApplications(context);
+  await notifyApplications(context);
   context.cookies.set(provider.cookieName('session'), null, SESSION_COOKIE);
   provider.emit('end_session.success', context);
 }
@@ -84,7 +84,7 @@ async function endSession(context: RouteContext): Promise<void> {
  *
  * @see [OIDC Back-Channel Logout 1.0 section 2.3](https://openid.net/specs/openid-connect-backchannel-1_0.html#Tracking)
  */
-async function tellApplications(context: RouteContext): Promise<void> {
+async function notifyApplications(context: RouteContext): Promise<void> {
   const { provider, session } = context.oidc;
   const { accountId, authorizations = {} } = session;
   if (accountId === undefined) return;

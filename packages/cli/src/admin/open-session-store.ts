@@ -60,7 +60,7 @@ function openLocal(
   return createLocalSessionStore({
     path: localStorePath(config),
     now,
-    onExpired: tellExpired(log),
+    onExpired: logExpired(log),
     onOpening: logLocalStore(config, log),
     onMaintenanceThread: logChanges(
       (failure) => log('error', 'store_upkeep_failed', { failure }),
@@ -75,11 +75,11 @@ function openRedis(
   { now, log }: Pick<Ports, 'now' | 'log'>,
 ): Promise<SessionStore> {
   const settings = selectRedisSettings(config.session.redis, log);
-  return openRedisSessionStore({ ...settings, now, log, onExpired: tellExpired(log) });
+  return openRedisSessionStore({ ...settings, now, log, onExpired: logExpired(log) });
 }
 
 /** The record that says whose it was cannot be opened without its keys, and is gone by now. */
-function tellExpired(log: Log): (session: number) => void {
+function logExpired(log: Log): (session: number) => void {
   const audit = createAudit(log);
   return (session) =>
     audit({

@@ -14,8 +14,8 @@ import {
   type EndedSession,
   type EndingPorts,
   type EndReport,
+  endAllSessions,
   endByIds,
-  endEverybody,
   endOfPrincipal,
   NOTHING_ENDED,
 } from '../sessions/end-sessions.ts';
@@ -107,7 +107,7 @@ function end(
   config: Config,
   ports: EndingPorts,
 ): Promise<EndReport> {
-  if (options.all === true) return endEverybody(ports);
+  if (options.all === true) return endAllSessions(ports);
   const principal = selectPrincipal(options, config);
   return principal === undefined ? endByIds(ports, options.ids) : endOfPrincipal(ports, principal);
 }

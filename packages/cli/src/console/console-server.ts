@@ -34,7 +34,7 @@ export function createConsole(
     };
     const subject = identity(IDENTITY_HEADERS.subject);
     if (subject === '') {
-      answerNobody(req.url, res);
+      answerWithoutSession(req.url, res);
       return;
     }
     const page = buildConsolePage(
@@ -53,7 +53,7 @@ export function createConsole(
 }
 
 /** An open route comes here without an identity: the health check, or one that is not served. */
-function answerNobody(url: string | undefined, res: ServerResponse): void {
+function answerWithoutSession(url: string | undefined, res: ServerResponse): void {
   const isHealth = url?.split('?', 1)[0] === PATHS.healthz;
   res.writeHead(isHealth ? 200 : 404, {
     'content-type': 'application/json',

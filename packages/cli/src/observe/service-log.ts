@@ -25,7 +25,7 @@ export function openServiceLog(
   worker?: number,
   metrics?: Metrics,
 ): ProcessLog {
-  const stderr = boundLines(process.stderr, (lines) => tellLeftOut(plain, lines));
+  const stderr = boundLines(process.stderr, (lines) => logLeftOut(plain, lines));
   const written = createPinoLog(logLevel, stderr);
   const common = worker === undefined ? {} : { worker };
   const plain: Log = (level, event, fields) => written(level, event, { ...fields, ...common });
@@ -47,6 +47,6 @@ export function openServiceLog(
   };
 }
 
-function tellLeftOut(log: Log, lines: number): void {
+function logLeftOut(log: Log, lines: number): void {
   log('warn', 'log_lines_left_out', { lines });
 }

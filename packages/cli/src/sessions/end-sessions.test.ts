@@ -6,7 +6,7 @@ import {
   SessionsInMemory,
 } from '@sallyport/testing/cli/sessions';
 import { describe, expect, it } from 'vitest';
-import { type EndingPorts, endByIds, endEverybody, endOfPrincipal } from './end-sessions.ts';
+import { type EndingPorts, endAllSessions, endByIds, endOfPrincipal } from './end-sessions.ts';
 
 const ADA = { issuer: ISSUER, subject: 'ada-subject' };
 
@@ -140,7 +140,7 @@ describe("ending everybody's sessions", () => {
   it('goes through all parts, those that no key opens included', async () => {
     const { memory, told, ports } = setUp(8);
     memory.sealed = [77];
-    const report = await endEverybody(ports);
+    const report = await endAllSessions(ports);
     expect(idsOf(report.ended)).toEqual([1, 2, 3, 77, 4, 5, 6, 7, 8]);
     expect(told).toEqual(idsOf(report.ended));
     expect(memory.standing.size).toBe(0);
@@ -153,7 +153,7 @@ describe("ending everybody's sessions", () => {
     const first = { sessions: [one], sealed: [], next: 'more' };
     const second = { sessions: [one, createSession(2)], sealed: [], next: undefined };
     ports.sessions.page = async (cursor) => (cursor === undefined ? first : second);
-    await endEverybody(ports);
+    await endAllSessions(ports);
     expect(told).toEqual([1, 2]);
     expect(memory.calls).toHaveLength(2);
   });
@@ -161,7 +161,7 @@ describe("ending everybody's sessions", () => {
   it('stops when the store fails; of those under way each is reported as ended or unclear', async () => {
     const { memory, told, ports } = setUp(8);
     memory.failing.add(5);
-    const report = await endEverybody(ports);
+    const report = await endAllSessions(ports);
     expect(told).toEqual([1, 2, 3, 4, 6]);
     expect(report.unclear).toEqual([5]);
     expect(report.failure).toBe(DOWN);
@@ -171,7 +171,7 @@ describe("ending everybody's sessions", () => {
   it('stops when it is interrupted', async () => {
     const { memory, controller, ports } = setUp(8);
     const stopping = { ...ports, onEnded: () => controller.abort(new Error('interrupted')) };
-    const report = await endEverybody(stopping);
+    const report = await endAllSessions(stopping);
     expect(idsOf(report.ended)).toEqual([1, 2, 3]);
     expect(memory.standing.size).toBe(5);
     expect(report.failure).toBe(controller.signal.reason);
@@ -180,7 +180,7 @@ describe("ending everybody's sessions", () => {
   it('stops within a part when it is interrupted, once those under way are through', async () => {
     const memory = new SessionsInMemory(40, 40);
     const controller = new AbortController();
-    const report = await endEverybody({
+    const report = await endAllSessions({
       ...setUp(0).ports,
       sessions: memory.sessions,
       store: memory.store,

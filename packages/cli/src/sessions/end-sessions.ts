@@ -128,7 +128,7 @@ export async function endOfPrincipal(
  * Ends all sessions that exist when they are read; stops at the first failure. A sign-in that
  * is finished later begins a session that stands.
  */
-export async function endEverybody({
+export async function endAllSessions({
   sessions,
   store,
   onEnded,

@@ -115,7 +115,7 @@ class AppendedFile implements AuditFile {
   #waitingLength = 0;
   #failures = 0;
   #elsewhere = 0;
-  #elsewhereTold = 0;
+  #elsewhereReported = 0;
   #isFailing = false;
   /** Whether a line may stand there without its end. */
   #isTorn = false;
@@ -262,14 +262,14 @@ class AppendedFile implements AuditFile {
     this.#isTorn = true;
     if (this.#isFailing) return;
     this.#isFailing = true;
-    this.#elsewhereTold = this.#elsewhere;
+    this.#elsewhereReported = this.#elsewhere;
     this.#options.onFailure(cause);
   }
 
   #recovered(): void {
     if (!this.#isFailing) return;
     this.#isFailing = false;
-    this.#options.onRecovery(this.#elsewhere - this.#elsewhereTold);
+    this.#options.onRecovery(this.#elsewhere - this.#elsewhereReported);
   }
 
   #handBack(entries: readonly Entry[]): void {

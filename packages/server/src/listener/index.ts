@@ -17,9 +17,9 @@ export { type IdleTimes, limitIdleTime } from './idle-time.ts';
 export { type ListenKeys, type ListenPlace, listenFailure } from './listen-failure.ts';
 export {
   createOnePort,
+  detectProtocol,
   type OnePort,
   type OnePortOptions,
-  tellProtocol,
   type WireProtocol,
 } from './one-port.ts';
 export { type Listener, type OpenListeners, openListeners } from './open-listeners.ts';

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { dial, drainSocket } from '@sallyport/testing/wire/wire-client';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createOnePort, tellProtocol, type WireProtocol } from './one-port.ts';
+import { createOnePort, detectProtocol, type WireProtocol } from './one-port.ts';
 
-describe('tellProtocol', () => {
+describe('detectProtocol', () => {
   it.each([
     ['P', undefined],
     ['PR', undefined],
@@ -20,17 +20,17 @@ describe('tellProtocol', () => {
     ['\u0016\u0003\u0001', 'tls'],
     ['\u0015', 'http1'],
   ])('%j -> %s', (bytes, protocol) => {
-    expect(tellProtocol(Buffer.from(bytes, 'latin1'))).toBe(protocol);
+    expect(detectProtocol(Buffer.from(bytes, 'latin1'))).toBe(protocol);
   });
 
   it('decides at the latest with the third byte, and never otherwise with more', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 3, maxLength: 8 }), (bytes) => {
-        const whole = tellProtocol(Buffer.from(bytes));
+        const whole = detectProtocol(Buffer.from(bytes));
         expect(whole).toBeDefined();
         for (let length = 1; length < bytes.length; length += 1)
           expect([undefined, whole]).toContain(
-            tellProtocol(Buffer.from(bytes.subarray(0, length))),
+            detectProtocol(Buffer.from(bytes.subarray(0, length))),
           );
       }),
     );

@@ -75,7 +75,7 @@ const PREFACE = Buffer.from('PRI');
  * @see [RFC 9113 section 3.4](https://www.rfc-editor.org/rfc/rfc9113#section-3.4) connection preface
  * @see [RFC 8446 section 5.1](https://www.rfc-editor.org/rfc/rfc8446#section-5.1) record type 22
  */
-export function tellProtocol(bytes: Buffer): WireProtocol | undefined {
+export function detectProtocol(bytes: Buffer): WireProtocol | undefined {
   if (bytes[0] === TLS_HANDSHAKE) return 'tls';
   const seen = Math.min(bytes.length, PREFACE.length);
   if (!bytes.subarray(0, seen).equals(PREFACE.subarray(0, seen))) return 'http1';
@@ -153,7 +153,7 @@ export function createOnePort({
     function look(bytes: Buffer): void {
       held.push(bytes);
       const seen = held.length === 1 ? bytes : Buffer.concat(held);
-      const protocol = tellProtocol(seen);
+      const protocol = detectProtocol(seen);
       if (protocol === undefined) return;
       clearTimeout(timer);
       undecided.delete(socket);

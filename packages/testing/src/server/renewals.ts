@@ -60,8 +60,8 @@ export function setupRenewals(overrides: Partial<RenewalsOptions> = {}): Renewal
 /** The fixed fields of a line about a session, of no request. */
 export function lineOf({ id, session }: SignedIn, reason: string): LogFields {
   const { issuer, subject } = session.principal;
-  const nobodyAsked = { address: null, browser: null, request_id: null };
-  return { issuer, subject, session: formatSessionId(id), ...nobodyAsked, reason };
+  const noRequest = { address: null, browser: null, request_id: null };
+  return { issuer, subject, session: formatSessionId(id), ...noRequest, reason };
 }
 
 /** The session as a request has seen it. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createIdpCallCounts, tellIdpOperation } from './metrics-idp-calls.ts';
+import { classifyIdpOperation, createIdpCallCounts } from './metrics-idp-calls.ts';
 
 const IDP = 'https://idp.example.com';
 const post = (form: Record<string, string>): RequestInit => ({
@@ -27,13 +27,13 @@ describe('What an identity provider is asked for', () => {
     ['other', `${IDP}/x`, { method: 'POST' }],
     ['other', `${IDP}/x`, { method: 'DELETE' }],
   ])('%s: %s', (operation, url, init) => {
-    expect(tellIdpOperation(url, init)).toBe(operation);
+    expect(classifyIdpOperation(url, init)).toBe(operation);
   });
 
   it('is discovery at a configured place, and key sets at any other', () => {
     const isMetadata = (url: string) => url === `${IDP}/meta`;
-    expect(tellIdpOperation(`${IDP}/meta`, {}, isMetadata)).toBe('discovery');
-    expect(tellIdpOperation(`${IDP}/meta2`, {}, isMetadata)).toBe('jwks');
+    expect(classifyIdpOperation(`${IDP}/meta`, {}, isMetadata)).toBe('discovery');
+    expect(classifyIdpOperation(`${IDP}/meta2`, {}, isMetadata)).toBe('jwks');
   });
 });
 

@@ -83,12 +83,12 @@ export function createIdpCallCounts(monotonicMs: () => number): IdpCallCounts {
     count(fetch, metadataUrls) {
       const isMetadata = (url: string) => metadataUrls.includes(url);
       return async (input, init) => {
-        const operation = tellIdpOperation(addressOf(input), init, isMetadata);
+        const operation = classifyIdpOperation(addressOf(input), init, isMetadata);
         const startedAt = monotonicMs();
         let outcome: IdpOutcome = 'unreachable';
         try {
           const response = await fetch(input, init);
-          outcome = tellOutcome(response.status);
+          outcome = classifyOutcome(response.status);
           return response;
         } catch (cause) {
           outcome = isTimeout(cause) ? 'timeout' : 'unreachable';
@@ -109,18 +109,18 @@ export function createIdpCallCounts(monotonicMs: () => number): IdpCallCounts {
  *
  * @param isMetadata - Whether a URL is a configured place of metadata.
  */
-export function tellIdpOperation(
+export function classifyIdpOperation(
   url: string,
   { method = 'GET', headers, body }: RequestInit = {},
   isMetadata: (url: string) => boolean = () => false,
 ): IdpOperation {
-  if (method === 'POST') return tellByForm(body);
+  if (method === 'POST') return classifyForm(body);
   if (method !== 'GET') return 'other';
   if (new Headers(headers).has('authorization')) return 'userinfo';
   return isMetadata(url) || METADATA_PATH.test(new URL(url).pathname) ? 'discovery' : 'jwks';
 }
 
-function tellByForm(body: RequestInit['body']): IdpOperation {
+function classifyForm(body: RequestInit['body']): IdpOperation {
   if (typeof body !== 'string' && !(body instanceof URLSearchParams)) return 'other';
   const form = new URLSearchParams(body);
   switch (form.get('grant_type')) {
@@ -139,7 +139,7 @@ function tellByForm(body: RequestInit['body']): IdpOperation {
   return hint === 'refresh_token' ? 'revocation' : 'other';
 }
 
-function tellOutcome(status: number): IdpOutcome {
+function classifyOutcome(status: number): IdpOutcome {
   if (status === 429) return 'throttled';
   if (status >= 500) return 'server_error';
   return status >= 400 ? 'refused' : 'ok';

@@ -5,7 +5,7 @@
  */
 
 import type { SpanDescription, Tracer } from '../../trace/tracer.ts';
-import { tellIdpOperation } from '../metrics/metrics-idp-calls.ts';
+import { classifyIdpOperation } from '../metrics/metrics-idp-calls.ts';
 
 const SERVER_ERROR = 500;
 
@@ -16,7 +16,7 @@ const SERVER_ERROR = 500;
  * status of the answer: no path, no query, no body.
  * The span ends when the head of the answer is there.
  *
- * @param metadataUrls - Configured places of metadata, as `tellIdpOperation` needs them.
+ * @param metadataUrls - Configured places of metadata, as `classifyIdpOperation` needs them.
  * @param tracer - Absent where nothing is traced: the very same fetch is returned.
  *
  * @see [Semantic conventions for HTTP spans](https://opentelemetry.io/docs/specs/semconv/http/http-spans/#http-client-span)
@@ -46,7 +46,7 @@ function describe(
   init: RequestInit | undefined,
   isMetadata: (url: string) => boolean,
 ): SpanDescription {
-  const operation = tellIdpOperation(address, init, isMetadata);
+  const operation = classifyIdpOperation(address, init, isMetadata);
   const { protocol, hostname, port } = new URL(address);
   return {
     name: `idp ${operation}`,
