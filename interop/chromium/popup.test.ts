@@ -7,7 +7,7 @@ import { endEverySession, type Login, openSignedIn, signInByRequest } from './pe
 import type { SharedPlane } from './shared-plane.ts';
 import { fillIn, typeCredentials, type Visitor, waitForConsole } from './visitor.ts';
 
-const TYPED = 'Half a sentence that nobody wants to type twi';
+const TYPED = 'Half a sentence that no person wants to type twi';
 /** Longer than the page waits before it asks again. */
 const ASKS_AGAIN_MS = 31_000;
 

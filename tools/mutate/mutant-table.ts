@@ -30,7 +30,7 @@ export interface Mutant {
   readonly gain: string;
   /** Each of them must fail; empty only with {@link equivalent}. */
   readonly tests: readonly NamedTest[];
-  /** Why no input can tell the changed code from the original. */
+  /** Why no input can distinguish the changed code from the original. */
   readonly equivalent?: string;
 }
 

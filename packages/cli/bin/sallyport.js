@@ -51,7 +51,7 @@ async function followSourceCondition() {
 /**
  * Keeps signals from doing what they do to a process that expects none. Until it serves, one that asks to
  * reload or to roll is not needed, since everything is just being read; one that asks to end does so at once.
- * SIGUSR1, with which others have their logs reopened, would open a debugger to everybody on the machine.
+ * SIGUSR1, with which others have their logs reopened, would open a debugger to every user of the machine.
  */
 function expectSignals() {
   for (const signal of ['SIGHUP', 'SIGUSR1', 'SIGUSR2']) process.on(signal, () => {});
@@ -107,8 +107,8 @@ function readRuntimeOptions() {
 
 /**
  * The folder for compiled code, made when it is not there, closed to others when it is open to read.
- * What stands in it is run without being compared with the source, so it must be nobody else's, and
- * nobody else may exchange it: that holds for the folders around it too.
+ * What stands in it is run without being compared with the source, so only this user may own it, and
+ * only this user may exchange it: that holds for the folders around it too.
  *
  * @returns {string | undefined} `undefined` when it cannot be trusted or made.
  */

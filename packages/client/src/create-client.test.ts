@@ -106,7 +106,7 @@ const create = (settings: ClientSettings, changes: Partial<ClientPorts> = {}) =>
   createClient(settings, { ...ports, ...changes });
 
 describe('a client', () => {
-  it('asks nobody before it is used', () => {
+  it('sends no request before it is used', () => {
     create(application());
     expect(platform.requests).toEqual([]);
     expect(posted()).toEqual([]);
@@ -164,7 +164,7 @@ describe('a client', () => {
     expect(posted()[0]?.form).toMatchObject(form);
   });
 
-  it('with a header of its own uses it, whatever the platform tells', async () => {
+  it('with a header of its own uses it, whatever the platform publishes', async () => {
     advertise();
     const client = create(application({ authorizationHeader: 'x-own' }));
     await client.fetch(`${platform.origin}/api`);
@@ -341,7 +341,7 @@ describe('a client of a person', () => {
     expect(learned).toEqual([`${platform.origin} native`]);
   });
 
-  it('goes on when it cannot keep what it learned, and tells', async () => {
+  it('goes on when it cannot keep what it learned, and warns', async () => {
     advertise();
     const outages: unknown[] = [];
     const client = create(settingsOf({}), {

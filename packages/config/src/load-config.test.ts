@@ -184,7 +184,7 @@ describe('precedence', () => {
   const text = 'listen:\n  port: 1\nobserve:\n  logLevel: warn\nrateLimit:\n  perMinute: 7\n';
   const env = { ...ENV, SALLYPORT_LISTEN_PORT: '2', SALLYPORT_LOG_LEVEL: 'error' };
 
-  it('is flag, environment, file, default, and origins tells which won', () => {
+  it('is flag, environment, file, default, and origins names which won', () => {
     const { config, origins } = load({ text, env, flags: { 'listen.port': '3' } });
     expect(config.listen.port).toBe(3);
     expect(config.observe.logLevel).toBe('error');
@@ -304,7 +304,7 @@ describe('the configuration', () => {
       seen.push(...Object.values(next).filter((child) => typeof child === 'object'));
     }
     expect(() => {
-      // @ts-expect-error -- nobody changes a configuration
+      // @ts-expect-error -- a configuration is read-only
       config.publicUrl = 'https://elsewhere.example';
     }).toThrow(TypeError);
   });

@@ -47,7 +47,7 @@ const settings = fc.constantFrom(...SETTINGS);
 const blocks = fc.constantFrom(...NAMES_BY_BLOCK.keys());
 const names = fc.constantFrom(...SETTINGS.flatMap(({ path }) => path));
 
-/** The type a kind's values have in JSON, told independently of its parser. */
+/** The type a kind's values have in JSON, described independently of its parser. */
 function hasJsonType({ setting: { kind } }: PlacedSetting, value: unknown): boolean {
   if (kind.name === 'boolean') return typeof value === 'boolean';
   if (kind.name === 'integer') return Number.isSafeInteger(value);
@@ -61,7 +61,7 @@ function hasJsonType({ setting: { kind } }: PlacedSetting, value: unknown): bool
 }
 
 describe('any file', () => {
-  it('of JSON is taken or told what is wrong with it, and never throws', () => {
+  it('of JSON is taken or reported with what is wrong with it, and never throws', () => {
     fc.assert(
       fc.property(fc.json(), (text) => {
         load({ text });
@@ -70,7 +70,7 @@ describe('any file', () => {
     );
   });
 
-  it('of YAML-like text is taken or told what is wrong with it, and never throws', () => {
+  it('of YAML-like text is taken or reported with what is wrong with it, and never throws', () => {
     const piece = fc.oneof(
       names,
       fc.constantFrom(
@@ -125,7 +125,7 @@ describe('any file', () => {
 });
 
 describe('any flags and environment', () => {
-  it('are taken or told what is wrong with them, and never throw', () => {
+  it('are taken or reported with what is wrong with them, and never throw', () => {
     const variables = SETTINGS.flatMap(({ setting }) => setting.variable ?? []);
     fc.assert(
       fc.property(

@@ -14,7 +14,7 @@ import { dial } from '@sallyport/testing/wire/wire-client';
 import { describe, expect, it } from 'vitest';
 import { resetStream } from './reset-stream.ts';
 
-/** A backend that tells when its caller has broken off, having answered so far or not. */
+/** A backend that reports when its caller has broken off, having answered so far or not. */
 async function startWatched(respond: RequestListener) {
   const asked = signal();
   const aborted = signal<boolean>();

@@ -15,7 +15,7 @@ const tls = makeCertificate();
 const LONG = { drainMs: 60_000, keepAliveMs: 60_000, headersMs: 60_000, firstBytesMs: 60_000 };
 const GET = 'GET /open HTTP/1.1\r\nhost: a\r\n\r\n';
 
-/** A backend that has begun an answer and ends it when told. */
+/** A backend that has begun an answer and ends it on request of the test. */
 async function startHalfAnswered() {
   const begun = signal<ServerResponse>();
   const answer: RequestListener = (_request, response) => {

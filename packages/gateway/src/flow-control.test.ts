@@ -104,7 +104,7 @@ describe('an HTTP/2 stream whose client takes nothing of its answer', () => {
     await gateway.drain();
   });
 
-  it('tells its backend', async () => {
+  it('ends the request to its backend', async () => {
     const closed = signal();
     const http = await startBackend((_request, response) => {
       response.write('begun');
@@ -117,7 +117,7 @@ describe('an HTTP/2 stream whose client takes nothing of its answer', () => {
 });
 
 describe('an HTTP/1.1 client that takes nothing of its answer', () => {
-  it('is disconnected on a streaming route too, and its backend told', async () => {
+  it('is disconnected on a streaming route too, and the request to its backend ends', async () => {
     const closed = signal();
     const http = await startBackend((_request, response) => {
       response.once('close', () => closed.set());

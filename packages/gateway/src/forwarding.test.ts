@@ -167,7 +167,7 @@ describe('what a backend receives', () => {
     expect(headerValues(seen, 'x-request-id')).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/)]);
   });
 
-  it('a request id that the client drew, and the caller is not told its credential again', async () => {
+  it('a request id that the client drew, and the answer does not repeat the credential to the caller', async () => {
     const { port } = await startGateway({ http: await startBackend(echo) });
     const id = 'x-request-id: caller-drew-1\r\n';
     const seen = bodyOf(await talk(port, `GET /x HTTP/1.1\r\n${CLOSE}${GOOD}${id}\r\n`));

@@ -63,7 +63,7 @@ function decode(bytes: Buffer): string {
 
 const admitted = new Metadata();
 admitted.set('core-authorization', 'Bearer good');
-const nobody = new Metadata();
+const anonymous = new Metadata();
 
 async function start(
   implementation: Parameters<typeof startRpcBackend>[0] = {},
@@ -248,7 +248,7 @@ describe('@grpc/grpc-js through the gateway', () => {
   );
 
   it.each([
-    ['no credential', nobody, status.UNAUTHENTICATED],
+    ['no credential', anonymous, status.UNAUTHENTICATED],
     ['a caller who may not enter', withBearer('known'), status.PERMISSION_DENIED],
   ])('%s: every kind of call is refused, and none reaches the backend', async (_, sent, code) => {
     const { client, calls } = await start({ once: echo });
@@ -274,14 +274,14 @@ describe('@grpc/grpc-js through the gateway', () => {
   it('a service that this installation does not run: UNIMPLEMENTED once admitted, UNAUTHENTICATED before', async () => {
     const { client } = await start({}, { upstreamFor: () => undefined, answer: testAnswer });
     expect(await callOnce(client, admitted)).toBe(status.UNIMPLEMENTED);
-    expect(await callOnce(client, nobody)).toBe(status.UNAUTHENTICATED);
+    expect(await callOnce(client, anonymous)).toBe(status.UNAUTHENTICATED);
   });
 
   const tls = makeCertificate();
   it.skipIf(tls === undefined)('over TLS, on the same port', async () => {
     const { client } = await start({ once: echo }, tls === undefined ? {} : { tls });
     expect(await callOnce(client, admitted)).toBe('hello');
-    expect(await callOnce(client, nobody)).toBe(status.UNAUTHENTICATED);
+    expect(await callOnce(client, anonymous)).toBe(status.UNAUTHENTICATED);
   });
 });
 

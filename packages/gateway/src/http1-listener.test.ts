@@ -10,7 +10,7 @@ const HOST = 'host: flows.example.org\r\n';
 const WEBSOCKET = `${HOST}${GOOD}connection: upgrade\r\nupgrade: websocket\r\n`;
 const GET = `GET /open HTTP/1.1\r\n${HOST}connection: close\r\n\r\n`;
 
-/** An error that nobody catches would fail the run; that the port still serves shows it here. */
+/** An error that is not caught would fail the run; that the port still serves shows it here. */
 async function expectServing(port: number): Promise<void> {
   expect(await talk(port, GET)).toMatch(/^HTTP\/1\.1 200 /);
 }
@@ -57,7 +57,7 @@ describe('a request to leave HTTP/1.1', () => {
   });
 
   it.each([
-    ['an expectation nobody can meet', `GET /x HTTP/1.1\r\n${HOST}expect: wonders\r\n\r\n`],
+    ['an expectation that no server can meet', `GET /x HTTP/1.1\r\n${HOST}expect: wonders\r\n\r\n`],
     ['a request without a host', 'GET /x HTTP/1.1\r\n\r\n'],
   ])('behind %s, which Node answers by itself', async (_what, first) => {
     const { port } = await startGateway({ http: await startBackend(echo) });

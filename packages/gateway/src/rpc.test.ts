@@ -263,7 +263,7 @@ describe.each(CLIENTS)('%s through the gateway', (name, open) => {
   );
 
   it.each(['once', 'down'] as const)(
-    '%s is unavailable while nobody can decide, and reaches no backend',
+    '%s is unavailable while the verdict is undecided, and reaches no backend',
     async (method) => {
       const { client, calls } = await start(
         open,

@@ -48,7 +48,7 @@ async function startUpgrading(serve: (socket: Duplex) => void): Promise<string> 
 }
 
 describe('an admitted WebSocket', () => {
-  it('passes frames both ways, and is told who it is', async () => {
+  it('passes frames both ways, and its backend receives the identity', async () => {
     const { http, asked } = await startEcho();
     const { port } = await startGateway({ http });
     const socket = dialWebSocket(port, '/socket?a=b', { ...ADMITTED, 'x-user-subject': 'evil' });

@@ -243,8 +243,8 @@ describe('native application', () => {
 
   it('is trusted with the scopes of its row alone, and by no sign-in that did not happen', async () => {
     const request = { ...NATIVE_REQUEST, scope: 'all openid' };
-    const nobody = createBrowser();
-    const page = await nobody.get(authorizeUrl(running, request));
+    const stranger = createBrowser();
+    const page = await stranger.get(authorizeUrl(running, request));
     expect(page.location).toContain('/idp/interaction/');
     expect(await refusalOf({ ...request, prompt: 'none' })).toBe('login_required');
     const browser = createBrowser();

@@ -39,7 +39,7 @@ async function verified(token: string | undefined) {
 }
 
 describe('back-channel logout', () => {
-  it('tells the web application which session has ended, when an ID token proves whose it is', async () => {
+  it('sends the web application a logout token of the session that has ended, when an ID token proves whose it is', async () => {
     running = await startIdp();
     const { browser, idToken, sid } = await signedIn();
     await browser.get(logoutUrl({ ...WEB, id_token_hint: idToken }));
@@ -61,7 +61,7 @@ describe('back-channel logout', () => {
     );
   });
 
-  it('tells it also when somebody confirms on the page, and not before', async () => {
+  it('sends it also when a person confirms on the page, and not before', async () => {
     running = await startIdp();
     const { browser, sid } = await signedIn();
     const page = await browser.get(logoutUrl(WEB));
@@ -74,7 +74,7 @@ describe('back-channel logout', () => {
     expect(await verified(running.logouts[0]?.token)).toMatchObject({ sub: 'ada', sid });
   });
 
-  it('tells it of nobody else, and nothing of an application that is not registered for it', async () => {
+  it('sends none about other people, and none to an application that is not registered for it', async () => {
     running = await startIdp();
     const grace = await signedIn('grace');
     const native = createBrowser();

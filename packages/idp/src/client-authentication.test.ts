@@ -72,7 +72,7 @@ describe('webJwksUri', async () => {
     expect(new Set(asked)).toEqual(new Set(['/auth/jwks']));
   });
 
-  it('is told by discovery; without it the method is not offered', async () => {
+  it('is in discovery; without it the method is not offered', async () => {
     const methods = 'token_endpoint_auth_methods_supported';
     expect((await discover(running))[methods]).toContain('private_key_jwt');
     const plain = await startIdp();

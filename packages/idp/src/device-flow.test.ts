@@ -129,7 +129,7 @@ describe('device flow', () => {
   });
 
   it.each(['/idp/device/%', '/idp/device/unknown', '/idp/device/%ff'])(
-    'answers %s, which nobody began, with 400 and not with a failure',
+    'answers %s, which belongs to no flow, with 400 and not with a failure',
     async (path) => {
       const answer = await createBrowser().get(`${running.issuer}${path}`);
       expect(answer.status).toBe(400);

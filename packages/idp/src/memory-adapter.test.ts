@@ -84,7 +84,7 @@ describe('createMemoryStore', () => {
     expect(await codes.find('two more')).toBeDefined();
   });
 
-  it('requests that nobody follows up never push out what a person came back for or owns', async () => {
+  it('requests that are not continued never push out what a person came back for or owns', async () => {
     const { store } = setup();
     const interactions = store.adapterFor('Interaction');
     await interactions.upsert('opened', { params: {} }, 3_600);
@@ -97,7 +97,7 @@ describe('createMemoryStore', () => {
     expect(await interactions.find('never opened')).toBeUndefined();
   });
 
-  it('records that somebody came back for are bounded too, and push out one another only', async () => {
+  it('records that a person came back for are bounded too, and push out one another only', async () => {
     const { codes } = setup();
     await codes.upsert('first', {}, 3_600);
     await codes.find('first');

@@ -116,7 +116,7 @@ describe('createEmbeddedIdp', () => {
     },
   );
 
-  it('tells its operator what happens, without a password, secret, code or token', async () => {
+  it('reports its events to the operator, without a password, secret, code or token', async () => {
     const running = await startIdp({ stateDirectory: join(parent, 'state') });
     try {
       const browser = createBrowser();
@@ -143,7 +143,7 @@ describe('createEmbeddedIdp', () => {
         'idp.token.refused',
         'idp.authorization.refused',
       ]);
-      const told = running.events.join('\n');
+      const reported = running.events.join('\n');
       const secrets = [
         ...running.idp.users.map(({ password }) => password),
         secret,
@@ -154,7 +154,7 @@ describe('createEmbeddedIdp', () => {
       ];
       for (const value of secrets) {
         expect(String(value).length).toBeGreaterThan(10);
-        expect(told).not.toContain(value);
+        expect(reported).not.toContain(value);
         expect(page.text).not.toContain(value);
       }
       expect(swapped.text).not.toContain(secret);

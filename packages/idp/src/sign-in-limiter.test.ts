@@ -48,7 +48,7 @@ describe('createSignInLimiter', () => {
     expect(limiter.retryAfterSeconds(at('z'))).toBeGreaterThan(0);
   });
 
-  it('counts each address by itself: guessing from one locks out nobody at another', () => {
+  it('counts each address by itself: guessing from one locks out no person at another', () => {
     const { limiter, fail } = setup();
     fail('ada', FAILURES_MAX, THERE);
     expect(limiter.retryAfterSeconds(at('ada', THERE))).toBeGreaterThan(0);

@@ -189,7 +189,7 @@ describe('guessing passwords', () => {
 describe('guessing passwords from one address', () => {
   // The rest of 127.0.0.0/8 is bound to the loopback by itself on Linux only.
   it.runIf(process.platform === 'linux')(
-    'locks out nobody who signs in from another address',
+    'locks out no person who signs in from another address',
     async () => {
       const limited = await startIdp();
       try {
@@ -225,7 +225,7 @@ describe('signInAs', () => {
     }
   });
 
-  it('refuses to start for somebody who is not seeded', async () => {
+  it('refuses to start for a person who is not seeded', async () => {
     await expect(startIdp({ signInAs: 'root' })).rejects.toThrow('ada and grace');
   });
 });

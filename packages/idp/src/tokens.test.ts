@@ -135,7 +135,7 @@ describe('access tokens', () => {
     });
   });
 
-  it('that nobody gave do not open userinfo; the answer is JSON whatever Accept says', async () => {
+  it('that were never issued do not open userinfo; the answer is JSON whatever Accept says', async () => {
     const response = await fetch(`${running.issuer}/idp/userinfo`, {
       headers: { authorization: 'Bearer made-up', accept: 'text/html' },
     });

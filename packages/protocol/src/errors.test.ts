@@ -34,7 +34,7 @@ describe('SallyportError', () => {
 });
 
 describe('Result', () => {
-  it('tells a value from a refusal by ok alone, also for values that are false', () => {
+  it('distinguishes a value from a refusal by ok alone, also for values that are false', () => {
     expect(accept(undefined)).toEqual({ ok: true, value: undefined });
     expect(accept(false).ok).toBe(true);
     expect(refuse('why')).toEqual({ ok: false, error: 'why' });

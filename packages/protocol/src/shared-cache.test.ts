@@ -59,14 +59,14 @@ describe('an answer with a cookie of ours', () => {
     );
     fc.assert(
       fc.property(said, (headers: HeaderPair[]) => {
-        const told = selectUnsharedHeaders(headers);
-        const control = told.filter(([name]) => name === 'cache-control');
+        const unshared = selectUnsharedHeaders(headers);
+        const control = unshared.filter(([name]) => name === 'cache-control');
         expect(control).toHaveLength(1);
         expect(control[0]?.[1]).toMatch(/\bprivate\b/);
         expect(control[0]?.[1]).not.toMatch(/public|s-maxage/i);
-        expect(told.some(([name]) => isSharedCacheHeader(name))).toBe(false);
+        expect(unshared.some(([name]) => isSharedCacheHeader(name))).toBe(false);
         const own = (list: readonly HeaderPair[]) => list.filter(([name]) => name === 'x-own');
-        expect(own(told)).toEqual(own(headers));
+        expect(own(unshared)).toEqual(own(headers));
       }),
     );
   });

@@ -66,7 +66,7 @@ describe('A folder that cannot be made or written', () => {
     ]);
   });
 
-  it('is told again for another reason; what is no matter of the folder has no such remedy', () => {
+  it('is reported again for another reason; a failure that is not about the folder has no such remedy', () => {
     const { lines, onOpening } = begin('/state');
     onOpening(Object.assign(new Error('no'), { code: 'ENOENT' }));
     onOpening(Object.assign(new Error('file is not a database'), { code: 'ERR_SQLITE_ERROR' }));
@@ -78,7 +78,7 @@ describe('A folder that cannot be made or written', () => {
 });
 
 describe('A store that can be opened at once', () => {
-  it('is nothing to tell', async () => {
+  it('is not reported', async () => {
     const folder = join(createTemporaryFolder(), 'state');
     const { lines, onOpening } = begin(folder);
     const path = join(folder, 'sessions.sqlite');

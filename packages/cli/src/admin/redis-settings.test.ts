@@ -79,7 +79,7 @@ describe('the files of a Redis server', () => {
     writeFileSync(caFile, 'second authority\n');
     expect(settings.access.password()).toBe('second-canary');
     expect(settings.access.tls?.().ca).toBe('second authority\n');
-    // Which settings name them is told; nothing of what they hold.
+    // The log names the settings of the files, and nothing of what they hold.
     expect(lines).toEqual([
       expect.stringMatching(/^secret_loaded .*"key":"session\.redis\.passwordLocation"/),
       expect.stringMatching(/^secret_loaded .*"key":"session\.redis\.tls\.caFile"/),

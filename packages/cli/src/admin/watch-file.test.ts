@@ -24,7 +24,7 @@ function watch(path: string, look?: (path: string) => string, known?: string) {
   });
   return {
     stop,
-    /** Lets some seconds pass; returns how often a change was told so far. */
+    /** Lets some seconds pass; returns how often a change was reported so far. */
     pass(seconds: number) {
       for (let second = 0; second < seconds; second += 1) next?.();
       return changes;
@@ -48,7 +48,7 @@ describe('A watched file', () => {
     expect(pass(10)).toBe(1);
   });
 
-  it('that changed since it was known, before the first look, is told; one that did not is not', () => {
+  it('that changed since it was known, before the first look, is reported; one that did not is not', () => {
     const changed = watch('file', () => 'b', 'a');
     expect(changed.pass(1)).toBe(0);
     expect(changed.pass(10)).toBe(1);
@@ -67,7 +67,7 @@ describe('A watched file', () => {
     expect(pass(2)).toBe(1);
   });
 
-  it('that is as it was again before anybody heard is no change', () => {
+  it('that is as it was again before the change is reported is no change', () => {
     let text = 'a';
     const { pass } = watch('file', () => text);
     text = 'b';
@@ -76,7 +76,7 @@ describe('A watched file', () => {
     expect(pass(10)).toBe(0);
   });
 
-  it('is not looked at any more once that is stopped, also by whom it tells', () => {
+  it('is not looked at any more once that is stopped', () => {
     let text = 'a';
     const { pass, stop, isWatching } = watch('file', () => text);
     stop();
@@ -86,7 +86,7 @@ describe('A watched file', () => {
 });
 
 describe('In the file system', () => {
-  it('a change between the description and the watch is told, and none is none', () => {
+  it('a change between the description and the watch is reported, and without a change nothing is', () => {
     const path = join(createTemporaryFolder(), 'sallyport.yaml');
     writeFileSync(path, 'a: 1\n');
     const known = describeFile(path);

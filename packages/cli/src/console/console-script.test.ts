@@ -65,7 +65,7 @@ describe('the ten lines', () => {
     expect(opened).toEqual(['/login?mode=popup']);
   });
 
-  it('have the window warn when it was somebody else, and closed when that is put right', async () => {
+  it('have the window warn when another person signed in, and closed when the first person signs in again', async () => {
     const { signInAgain, hear, said, seen } = await openPage('ada');
     signInAgain();
     hear('grace');
@@ -74,7 +74,7 @@ describe('the ten lines', () => {
     expect(seen).toEqual(['other account', 'signed in']);
   });
 
-  it('take whoever signs in first where nobody was known', async () => {
+  it('take the first person who signs in where no account was known', async () => {
     const { signInAgain, hear, said } = await openPage(undefined);
     signInAgain();
     hear('grace');

@@ -19,7 +19,7 @@ function setup() {
 }
 
 describe('Lines for a reader', () => {
-  it('are written as they come while somebody reads them', () => {
+  it('are written as they come while a reader takes them', () => {
     const { stream, lines } = setup();
     for (let count = 0; count < 10_000; count += 1) {
       lines.write(LINE);
@@ -28,7 +28,7 @@ describe('Lines for a reader', () => {
     expect(stream.written).toHaveLength(10_000);
   });
 
-  it('never take more than 4 MiB while nobody does, and those left out are told when there is room', () => {
+  it('never take more than 4 MiB without a reader, and the number of those left out is reported when there is room', () => {
     const { stream, lines } = setup();
     for (let count = 0; count < 10_000; count += 1) lines.write(LINE);
     expect(stream.written).toHaveLength(4_096);

@@ -3,22 +3,22 @@ import { logChanges } from './log-changes.ts';
 
 function begin() {
   const said: string[] = [];
-  const tell = logChanges(
+  const report = logChanges(
     (failure) => said.push(failure),
     () => said.push('restored'),
   );
-  return { said, tell };
+  return { said, report };
 }
 
 const failure = (code: string) => Object.assign(new Error('words'), { code });
 
 describe('What fails again and again', () => {
   it('is reported once for each reason, and once when it is well again', () => {
-    const { said, tell } = begin();
-    for (const code of ['EACCES', 'EACCES', 'ENOSPC', 'ENOSPC']) tell(failure(code));
-    tell();
-    tell();
-    tell(failure('ENOSPC'));
+    const { said, report } = begin();
+    for (const code of ['EACCES', 'EACCES', 'ENOSPC', 'ENOSPC']) report(failure(code));
+    report();
+    report();
+    report(failure('ENOSPC'));
     expect(said).toEqual([
       'Error EACCES: words',
       'Error ENOSPC: words',
@@ -27,9 +27,9 @@ describe('What fails again and again', () => {
     ]);
   });
 
-  it('is not told where nothing failed', () => {
-    const { said, tell } = begin();
-    tell();
+  it('is not reported where nothing failed', () => {
+    const { said, report } = begin();
+    report();
     expect(said).toEqual([]);
   });
 });

@@ -61,7 +61,7 @@ describe('The port of the metrics', () => {
     expect((await ask(port, '/metrics')).status).toBe(200);
   });
 
-  it('is open to whoever scrapes while others keep connections: the oldest makes way', async () => {
+  it('is open to a new scrape while other clients keep connections: the oldest connection is closed', async () => {
     const { port } = await listen();
     const { promise: turnedAway, resolve } = Promise.withResolvers<void>();
     const half = 'GET /metrics HTTP/1.1\r\nHost: x\r\n';
@@ -181,7 +181,7 @@ describe('The port of the metrics', () => {
     expect(await ended).toMatch(/^HTTP\/1\.1 431 /);
   });
 
-  it('closes at once, whoever is still connected', async () => {
+  it('closes at once, also while clients are connected', async () => {
     const listener = await listenForScrapes(
       { host: HOST, port: 0 },
       async () => EXPOSED,

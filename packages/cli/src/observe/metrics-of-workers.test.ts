@@ -101,7 +101,7 @@ describe('What the workers count', () => {
     expect(await workers.collect()).toEqual({ counter: 8, gauge: 0, running: 0, answering: 0 });
   });
 
-  it('counts to its end, also what nobody had asked about before', async () => {
+  it('counts to its end, also what was not scraped before', async () => {
     const workers = setup();
     workers.start(1, 5);
     workers.end(1);

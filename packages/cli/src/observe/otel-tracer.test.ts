@@ -77,7 +77,7 @@ describe('the span of a request', () => {
   it('is not made, nor described, for a request that is not picked', () => {
     const { tracer, ended } = setup({ begins: false });
     const describeIt = () => {
-      throw new Error('nobody asks');
+      throw new Error('described');
     };
     expect(tracer.begin({}, describeIt)).toBeUndefined();
     expect(ended()).toEqual([]);
@@ -113,7 +113,7 @@ describe('the span of a request', () => {
     expect(asked).toEqual({ begins: 1, continues: 0 });
   });
 
-  it('is well-formed after any headers, which are never told', () => {
+  it('is well-formed after any headers, and never holds their content', () => {
     const hex = (length: number) =>
       fc.string({
         unit: fc.constantFrom(...'0123456789abcdef'.split('')),

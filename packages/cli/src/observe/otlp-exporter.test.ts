@@ -65,7 +65,7 @@ describe('OtlpExporter', () => {
   });
 
   it.each([302, 400, 401, 429, 503])(
-    'fails after an answer with %i, once, and tells the status alone',
+    'fails after an answer with %i, once, and reports the status alone',
     async (status) => {
       let asked = 0;
       const { send } = setup(async () => {

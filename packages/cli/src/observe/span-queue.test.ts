@@ -36,7 +36,7 @@ const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 function setup() {
   const collector = new HeldCollector();
   const timers = new Map<() => void, number>();
-  const told: unknown[] = [];
+  const logged: unknown[] = [];
   const queue = new SpanQueue({
     collector,
     limits: LIMITS,
@@ -44,7 +44,7 @@ function setup() {
       timers.set(callback, afterMs);
       return () => void timers.delete(callback);
     },
-    log: (...line) => told.push(line),
+    log: (...line) => logged.push(line),
   });
   const elapse = (afterMs: number) => {
     for (const [callback, ms] of [...timers])
@@ -53,7 +53,7 @@ function setup() {
   const add = (count: number) => {
     for (const span of spans(count)) queue.onEnd(span);
   };
-  return { collector, queue, told, timers, elapse, add };
+  return { collector, queue, logged, timers, elapse, add };
 }
 
 const sizesOf = ({ batches }: HeldCollector) => batches.map(({ length }) => length);
@@ -74,59 +74,59 @@ describe('SpanQueue', () => {
   });
 
   it('sends at once what fills a message, and one message at a time', async () => {
-    const { collector, add, told } = setup();
+    const { collector, add, logged } = setup();
     add(9);
     expect(sizesOf(collector)).toEqual([4]);
     await collector.answer();
     await collector.answer();
     expect(sizesOf(collector)).toEqual([4, 4, 1]);
-    expect(told).toEqual([]);
+    expect(logged).toEqual([]);
   });
 
-  it('drops what finds no room while a collector does not answer, and tells it', async () => {
-    const { collector, add, told, elapse } = setup();
+  it('drops what finds no room while a collector does not answer, and reports it', async () => {
+    const { collector, add, logged, elapse } = setup();
     add(4 + LIMITS.spansMax + 5);
     expect(sizesOf(collector)).toEqual([4]);
-    expect(told).toEqual([dropped(1, 'queue full')]);
+    expect(logged).toEqual([dropped(1, 'queue full')]);
     elapse(LIMITS.reportMs);
-    expect(told).toEqual([dropped(1, 'queue full'), dropped(4, 'queue full')]);
+    expect(logged).toEqual([dropped(1, 'queue full'), dropped(4, 'queue full')]);
     for (let answers = 0; answers < 4; answers += 1) await collector.answer();
     expect(sizesOf(collector)).toEqual([4, 4, 4, 2]);
   });
 
   it('drops a message that failed, says why, and asks again only after a while', async () => {
-    const { collector, add, told, elapse } = setup();
+    const { collector, add, logged, elapse } = setup();
     add(6);
     const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
     await collector.answer(refused);
-    expect(told).toEqual([dropped(4, 'Error ECONNREFUSED: connect ECONNREFUSED')]);
+    expect(logged).toEqual([dropped(4, 'Error ECONNREFUSED: connect ECONNREFUSED')]);
     expect(sizesOf(collector)).toEqual([4]);
     elapse(LIMITS.gatherMs);
     expect(sizesOf(collector)).toEqual([4, 2]);
   });
 
-  it('tells a collector that stays away once a minute, not once a message', async () => {
-    const { collector, add, told, elapse } = setup();
+  it('reports a collector that stays away once a minute, not once a message', async () => {
+    const { collector, add, logged, elapse } = setup();
     for (let messages = 0; messages < 5; messages += 1) {
       add(4);
       elapse(LIMITS.gatherMs);
       await collector.answer(new Error('away'));
     }
-    expect(told).toEqual([dropped(4, 'Error')]);
+    expect(logged).toEqual([dropped(4, 'Error')]);
     elapse(LIMITS.reportMs);
-    expect(told).toEqual([dropped(4, 'Error'), dropped(16, 'Error')]);
+    expect(logged).toEqual([dropped(4, 'Error'), dropped(16, 'Error')]);
     elapse(LIMITS.reportMs);
-    expect(told).toHaveLength(2);
+    expect(logged).toHaveLength(2);
   });
 
   it('takes a collector that throws for one that failed', async () => {
-    const { collector, queue, add, told } = setup();
+    const { collector, queue, add, logged } = setup();
     collector.send = () => {
       throw new TypeError('canary');
     };
     add(4);
     await queue.forceFlush();
-    expect(told).toEqual([dropped(4, 'TypeError')]);
+    expect(logged).toEqual([dropped(4, 'TypeError')]);
   });
 
   it('sends everything that waits before it shuts down', async () => {
@@ -140,24 +140,24 @@ describe('SpanQueue', () => {
   });
 
   it('gives up at the first failure once it shuts down', async () => {
-    const { collector, queue, add, told } = setup();
+    const { collector, queue, add, logged } = setup();
     add(9);
     const down = queue.shutdown();
     await collector.answer(new Error('away'));
     await down;
     expect(sizesOf(collector)).toEqual([4]);
-    expect(told).toEqual([dropped(4, 'Error'), dropped(5, 'stopping')]);
+    expect(logged).toEqual([dropped(4, 'Error'), dropped(5, 'stopping')]);
   });
 
   it('can be abandoned while a collector does not answer, and takes no more', async () => {
-    const { collector, queue, add, told, timers } = setup();
+    const { collector, queue, add, logged, timers } = setup();
     add(6);
     const down = queue.shutdown();
     expect(collector.isClosed).toBe(false);
     queue.abandon();
     expect(collector.isClosed).toBe(true);
     add(1);
-    expect(told).toEqual([dropped(2, 'stopping'), dropped(1, 'stopping')]);
+    expect(logged).toEqual([dropped(2, 'stopping'), dropped(1, 'stopping')]);
     expect(timers.size).toBe(0);
     await collector.answer();
     await down;

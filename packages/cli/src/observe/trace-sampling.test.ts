@@ -34,7 +34,7 @@ describe('traces begun elsewhere', () => {
     expect(countOf(1_000, sampling.continues)).toBe(1);
   });
 
-  it('do not save up what nobody asked for', () => {
+  it('do not accumulate unused allowance', () => {
     const clock = { now: 0 };
     const sampling = samplingAt(clock, 5);
     clock.now = 3_600_000;
@@ -66,7 +66,7 @@ describe('traces begun elsewhere', () => {
     expect(sampling.begins()).toBe(true);
   });
 
-  it('are continued by nobody with a bound of 0', () => {
+  it('are never continued with a bound of 0', () => {
     const clock = { now: 0 };
     const sampling = samplingAt(clock, 0);
     clock.now = 10_000;

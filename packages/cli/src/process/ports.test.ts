@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { createAuthority, createServerCertificate, LOOPBACK_NAME } from '../up/certificate.ts';
 import { createSystemPorts } from './ports.ts';
 
-/** A TLS server with a certificate of an authority that nobody knows, and what it was sent. */
+/** A TLS server with a certificate of an unknown authority, and what it was sent. */
 async function startStranger() {
   const { certificate, key } = createServerCertificate(createAuthority(Date.now()), Date.now());
   const seen: string[] = [];
@@ -21,7 +21,7 @@ async function startStranger() {
   return { url: `https://${LOOPBACK_NAME}:${(server.address() as AddressInfo).port}/token`, seen };
 }
 
-it('a request that must not be sent twice is not sent to a server whose certificate nobody vouches for', async () => {
+it('a request that must not be sent twice is not sent to a server whose certificate is not trusted', async () => {
   const { url, seen } = await startStranger();
   const { patientFetch } = createSystemPorts(() => {});
   const refused = patientFetch(url, { method: 'POST', body: 'refresh_token=canary' });

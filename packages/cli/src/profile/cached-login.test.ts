@@ -67,7 +67,7 @@ describe('What was learned is found again', () => {
     ['another version', { version: 2, ...WHAT }],
     ['a key without issuer', { version: 1, ...WHAT, key: { ...WHAT.key, issuer: 1 } }],
     ['scopes that are no list', { version: 1, ...WHAT, key: { ...WHAT.key, scopes: 'all' } }],
-    ['a store nobody knows', { version: 1, ...WHAT, store: 'cloud' }],
+    ['an unknown store', { version: 1, ...WHAT, store: 'cloud' }],
     ['no metadata', { version: 1, ...WHAT, metadata: null }],
     ['metadata that lacks a field', { version: 1, ...WHAT, metadata: { issuer: 'i' } }],
     ['nothing', null],

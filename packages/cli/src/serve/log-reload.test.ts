@@ -38,10 +38,10 @@ describe('The log of a reload', () => {
     ],
     [[], []],
     [undefined, null],
-  ])('lists the keys that changed, and null where nobody knows: %j', (changed, told) => {
+  ])('lists the keys that changed, and null where they are not known: %j', (changed, logged) => {
     const refused = { event: 'configuration_refused', reason: 'signal', problem: 'no' } as const;
     const outcome = changed === undefined ? refused : { ...refused, changed };
-    expect(linesOf(outcome, 'configuration_refused')).toMatchObject([{ changed: told }]);
+    expect(linesOf(outcome, 'configuration_refused')).toMatchObject([{ changed: logged }]);
   });
 
   it('says that the file is good again, and nothing of a refusal or a load', () => {

@@ -66,11 +66,11 @@ describe('A signal', () => {
   it.each([
     ['another file than the one that was read first', 'as it was', ['file_changed']],
     ['the one that was read first', describeFile(fileURLToPath(import.meta.url)), []],
-  ])('%s is reported as such once it is watched', (_, known, told) => {
+  ])('%s is reported as such once it is watched', (_, known, reported) => {
     const { done, timers, connect } = begin();
     connect(fileURLToPath(import.meta.url), known);
     for (let second = 0; second < 3; second += 1) timers.shift()?.();
-    expect(done).toEqual(told);
+    expect(done).toEqual(reported);
   });
 
   it('SIGHUP has the change read at once, and the watch does not have the same read again', () => {

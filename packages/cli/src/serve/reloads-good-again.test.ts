@@ -18,7 +18,7 @@ describe('A file that holds the configuration in effect again', () => {
     expect(applied).toEqual([]);
   });
 
-  it('is told after each refusal anew', () => {
+  it('is reported after each refusal anew', () => {
     const { state, reloads, outcomes } = begin();
     for (const text of [BAD, FIRST, BAD, BAD, FIRST]) {
       state.text = text;
@@ -29,7 +29,7 @@ describe('A file that holds the configuration in effect again', () => {
     ]);
   });
 
-  it('by a signal is carried out, and that is all that is told of it', async () => {
+  it('by a signal is carried out, and only that is reported', async () => {
     const { state, reloads, outcomes, end } = begin();
     state.text = BAD;
     reloads.reload('file_changed');
@@ -40,7 +40,7 @@ describe('A file that holds the configuration in effect again', () => {
     expect(outcomes.slice(1).map(({ event }) => event)).toEqual(['configuration_loaded']);
   });
 
-  it('is not told of one that is not in effect yet: that is told when it is', async () => {
+  it('is not reported for one that is not in effect yet: its load is reported when it is', async () => {
     const { state, reloads, outcomes, end } = begin();
     state.text = SECOND;
     reloads.reload('file_changed');

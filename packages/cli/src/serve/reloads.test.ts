@@ -14,7 +14,7 @@ import {
 import { describe, expect, it } from 'vitest';
 
 describe('A reload', () => {
-  it('is told, with the keys that changed, only once it is in effect', async () => {
+  it('is reported, with the keys that changed, only once it is in effect', async () => {
     const { state, reloads, outcomes, applied, end } = begin();
     state.text = SECOND;
     reloads.reload('file_changed');
@@ -125,7 +125,7 @@ describe('A reload for the values that are on their way already', () => {
 });
 
 describe('A reload that a newer one takes the place of', () => {
-  it('while it waits is told, and the one that follows is not', async () => {
+  it('while it waits is reported, and the one that follows is not', async () => {
     const { state, reloads, outcomes, applied, end } = begin();
     reloads.reload('signal');
     state.text = SECOND;
@@ -144,7 +144,7 @@ describe('A reload that a newer one takes the place of', () => {
     expect(applied[1]?.loaded.config.access.groups).toEqual(['core']);
   });
 
-  it('and fails, does not make anybody forget that newer one', async () => {
+  it('and fails, leaves the newer one in place', async () => {
     const { state, reloads, applied, end } = begin();
     reloads.reload('signal');
     state.text = SECOND;
@@ -172,7 +172,7 @@ describe('A reload that a newer one takes the place of', () => {
 });
 
 describe('A roll that failed half-way', () => {
-  it('is taken back, once, and told; after that the old file is no change', async () => {
+  it('is taken back, once, and reported; after that the old file is no change', async () => {
     const { state, reloads, outcomes, applied, restored, end, endRestore } = begin({
       isRolling: true,
     });
@@ -187,7 +187,7 @@ describe('A roll that failed half-way', () => {
     expect([applied.length, restored.length]).toEqual([1, 1]);
   });
 
-  it('and cannot be taken back is told so, and any file is a change then', async () => {
+  it('and cannot be taken back is reported as such, and any file is a change then', async () => {
     const { state, reloads, outcomes, applied, restored, end, endRestore } = begin({
       isRolling: true,
     });
@@ -378,13 +378,16 @@ describe('A configuration that cannot be used', () => {
       's: k: found f, expected e',
     ],
     [{ kind: 'failed', sentence: 'the worker ended' }, 'the worker ended'],
-  ] as const)('as only shows when it is put into effect is told, %#', async (error, problem) => {
-    const { state, reloads, outcomes, end } = begin();
-    state.text = SECOND;
-    reloads.reload('signal');
-    await end(0, { ok: false, error });
-    expect(outcomes).toMatchObject([{ event: 'configuration_refused', problem }]);
-  });
+  ] as const)(
+    'as only shows when it is put into effect is reported, %#',
+    async (error, problem) => {
+      const { state, reloads, outcomes, end } = begin();
+      state.text = SECOND;
+      reloads.reload('signal');
+      await end(0, { ok: false, error });
+      expect(outcomes).toMatchObject([{ event: 'configuration_refused', problem }]);
+    },
+  );
 
   it.each([
     [new SallyportError('SP_CONFIG_INVALID', { component: 'x' }), 'SP_CONFIG_INVALID (x)'],

@@ -207,7 +207,7 @@ describe('Replacing workers one after the other', () => {
     expect(started).toHaveLength(3);
   });
 
-  it('that begins after a stop starts nobody', async () => {
+  it('that begins after a stop starts no worker', async () => {
     const { started, end, stop, startWith, roll } = superviseForTest();
     await stop();
     const rolled = roll(startWith('new'), new AbortController().signal);

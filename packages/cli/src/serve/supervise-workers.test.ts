@@ -88,7 +88,7 @@ describe('a worker that ends', () => {
     await expect(ended).rejects.toMatchObject({ code: 'SP_WORKER_FAILED', component: 'worker:2' });
   });
 
-  it('three times so while others serve is tried again every 5 s, and ends nobody else', () => {
+  it('three times so while others serve is tried again every 5 s, and ends no other', () => {
     const { started, listen, end, pass, linesOf } = superviseForTest();
     listen(0);
     listen(1);
@@ -108,7 +108,7 @@ describe('a worker that ends', () => {
     expect(linesOf('worker_ended')).toHaveLength(4);
   });
 
-  it('three times so while nobody else serves any more fails', async () => {
+  it('three times so while no other serves any more fails', async () => {
     const { ended, listen, end, pass } = superviseForTest({ count: 1 });
     listen(0);
     end(0);
@@ -196,14 +196,14 @@ describe('stopping workers', () => {
     expect((await ended).ok).toBe(true);
   });
 
-  it('gives them none before they are ready: nobody was sent to them', async () => {
+  it('gives them none before they are ready: no client was sent to them', async () => {
     const { started, listen, stop } = superviseForTest({ drainDelayMs: 5_000 });
     listen(0);
     await stop();
     expect(started.map(({ drainDelays }) => drainDelays)).toEqual([[0], [0]]);
   });
 
-  it('starts nobody again, also whose pause is under way', async () => {
+  it('starts none again, also none whose pause is under way', async () => {
     const { ended, started, listen, end, stop, pass } = superviseForTest();
     listen(0);
     end(1);

@@ -190,7 +190,7 @@ describe('the file of a Unix socket', () => {
     expect(lstatSync(path).gid).not.toBe(process.getgid?.());
   });
 
-  it('is removed by whom it belongs to, and by nobody else', async () => {
+  it('is removed by the process that it belongs to, and by no other', async () => {
     const path = join(makeFolder(), 's');
     const socket = prepare(path);
     await listen(socket.bindPath);

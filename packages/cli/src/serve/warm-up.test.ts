@@ -42,7 +42,7 @@ function begin() {
 }
 
 describe('A worker that takes the place of another', () => {
-  it('listens once it is ready and knows all that the identity providers have to tell', async () => {
+  it('listens once it is ready and has the metadata and keys of all identity providers', async () => {
     const { state, pass } = begin();
     expect(await pass(2_000)).toBeUndefined();
     state.waitingFor = [];
@@ -50,7 +50,7 @@ describe('A worker that takes the place of another', () => {
     expect(await pass(100)).toBe('warmedUp');
   });
 
-  it('waits five seconds for what only a further issuer has to tell, and no longer', async () => {
+  it('waits five seconds for the keys of a further issuer, and no longer', async () => {
     const { state, pass } = begin();
     state.waitingFor = [];
     state.knowledge.identity_provider = true;

@@ -12,34 +12,34 @@ const ADA = { issuer: ISSUER, subject: 'ada-subject' };
 
 function setUp(count: number) {
   const memory = new SessionsInMemory(count);
-  const told: number[] = [];
+  const reported: number[] = [];
   const controller = new AbortController();
   const ports: EndingPorts = {
     sessions: memory.sessions,
     store: memory.store,
     now: () => NOON,
-    onEnded: ({ id }) => told.push(id),
+    onEnded: ({ id }) => reported.push(id),
     signal: controller.signal,
   };
-  return { memory, told, controller, ports };
+  return { memory, reported, controller, ports };
 }
 
 const idsOf = (ended: readonly { readonly id: number }[]): number[] => ended.map(({ id }) => id);
 
 describe('ending sessions by id', () => {
   it('ends those that are named, for the reason session_revoked, and no other', async () => {
-    const { memory, told, ports } = setUp(4);
+    const { memory, reported, ports } = setUp(4);
     const report = await endByIds(ports, [3, 1]);
     expect(idsOf(report.ended)).toEqual([3, 1]);
     expect(report.ended[0]?.row?.email).toBe('ada@corp.example');
-    expect(told).toEqual([3, 1]);
+    expect(reported).toEqual([3, 1]);
     expect(memory.calls).toEqual(['revoke 3 session_revoked', 'revoke 1 session_revoked']);
     expect([...memory.standing.keys()]).toEqual([2, 4]);
     expect(report.failure).toBeUndefined();
   });
 
   it('says of an id that is unknown, of one that has ended and of one that expired that they are', async () => {
-    const { memory, told, ports } = setUp(2);
+    const { memory, reported, ports } = setUp(2);
     memory.standing.set(2, createSession(2, { absoluteEnd: NOON }));
     memory.sessions.find = async (id) => (id === 2 ? undefined : memory.standing.get(id));
     const report = await endByIds(ports, [50, 99, 2, 1]);
@@ -48,7 +48,7 @@ describe('ending sessions by id', () => {
       { id: 99, reason: 'signed_out' },
       { id: 2, reason: 'expired' },
     ]);
-    expect(told).toEqual([1]);
+    expect(reported).toEqual([1]);
     expect(memory.calls).toEqual(['revoke 1 session_revoked']);
   });
 
@@ -60,12 +60,12 @@ describe('ending sessions by id', () => {
     expect(memory.standing.size).toBe(0);
   });
 
-  it('stops when the store fails, and tells what ended, what is unclear and what was not touched', async () => {
-    const { memory, told, ports } = setUp(4);
+  it('stops when the store fails, and reports what ended, what is unclear and what was not touched', async () => {
+    const { memory, reported, ports } = setUp(4);
     memory.failing.add(2);
     const report = await endByIds(ports, [1, 2, 3, 4]);
     expect(idsOf(report.ended)).toEqual([1]);
-    expect(told).toEqual([1]);
+    expect(reported).toEqual([1]);
     expect(report.unclear).toEqual([2]);
     expect(report.untouched).toEqual([3, 4]);
     expect(report.failure).toBe(DOWN);
@@ -73,7 +73,7 @@ describe('ending sessions by id', () => {
   });
 
   it('touches nothing when the store is down', async () => {
-    const { memory, told, ports } = setUp(2);
+    const { memory, reported, ports } = setUp(2);
     memory.isDown = true;
     const report = await endByIds(ports, [1, 2]);
     expect(report).toEqual({
@@ -84,7 +84,7 @@ describe('ending sessions by id', () => {
       untouched: [1, 2],
       failure: DOWN,
     });
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
   });
 
   it('stops between two when it is interrupted', async () => {
@@ -99,13 +99,13 @@ describe('ending sessions by id', () => {
 
 describe('ending the sessions of a principal', () => {
   it('ends all of them at once, and no other user’s', async () => {
-    const { memory, told, ports } = setUp(3);
+    const { memory, reported, ports } = setUp(3);
     const grace = { issuer: ISSUER, subject: 'grace-subject', kind: 'user' as const };
     memory.standing.set(2, createSession(2, { principal: grace }));
     const report = await endOfPrincipal(ports, ADA);
     expect(idsOf(report.ended)).toEqual([1, 3]);
     expect(report.ended[0]?.row?.address).toBe('192.0.2.15');
-    expect(told).toEqual([1, 3]);
+    expect(reported).toEqual([1, 3]);
     expect([...memory.standing.keys()]).toEqual([2]);
     expect(memory.calls).toEqual(['endAll ada-subject']);
   });
@@ -119,12 +119,12 @@ describe('ending the sessions of a principal', () => {
   });
 
   it('reports which sessions are unclear when the store fails', async () => {
-    const { memory, told, ports } = setUp(2);
+    const { memory, reported, ports } = setUp(2);
     memory.failing.add(1);
     const report = await endOfPrincipal(ports, ADA);
     expect(report.unclear).toEqual([1, 2]);
     expect(report.failure).toBe(DOWN);
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
   });
 
   it('does nothing when it cannot read them', async () => {
@@ -136,33 +136,33 @@ describe('ending the sessions of a principal', () => {
   });
 });
 
-describe("ending everybody's sessions", () => {
+describe('ending all sessions', () => {
   it('goes through all parts, those that no key opens included', async () => {
-    const { memory, told, ports } = setUp(8);
+    const { memory, reported, ports } = setUp(8);
     memory.sealed = [77];
     const report = await endAllSessions(ports);
     expect(idsOf(report.ended)).toEqual([1, 2, 3, 77, 4, 5, 6, 7, 8]);
-    expect(told).toEqual(idsOf(report.ended));
+    expect(reported).toEqual(idsOf(report.ended));
     expect(memory.standing.size).toBe(0);
     expect(report.failure).toBeUndefined();
   });
 
   it('reports a session once that comes in two parts', async () => {
-    const { memory, told, ports } = setUp(2);
+    const { memory, reported, ports } = setUp(2);
     const one = createSession(1);
     const first = { sessions: [one], sealed: [], next: 'more' };
     const second = { sessions: [one, createSession(2)], sealed: [], next: undefined };
     ports.sessions.page = async (cursor) => (cursor === undefined ? first : second);
     await endAllSessions(ports);
-    expect(told).toEqual([1, 2]);
+    expect(reported).toEqual([1, 2]);
     expect(memory.calls).toHaveLength(2);
   });
 
   it('stops when the store fails; of those under way each is reported as ended or unclear', async () => {
-    const { memory, told, ports } = setUp(8);
+    const { memory, reported, ports } = setUp(8);
     memory.failing.add(5);
     const report = await endAllSessions(ports);
-    expect(told).toEqual([1, 2, 3, 4, 6]);
+    expect(reported).toEqual([1, 2, 3, 4, 6]);
     expect(report.unclear).toEqual([5]);
     expect(report.failure).toBe(DOWN);
     expect([...memory.standing.keys()]).toEqual([5, 7, 8]);

@@ -46,7 +46,7 @@ describe('reading sessions for a list', () => {
     expect([some.rows.map(({ session }) => session), some.total]).toEqual([[3], 2]);
   });
 
-  it('says that one principal has more than anybody has, and does not count them', async () => {
+  it('says that one principal has more than 1,000, and does not count them', async () => {
     const some = await read(new SessionsInMemory(1_001), { principal: ADA, limit: 1 });
     expect([some.rows.length, some.total]).toEqual([1, undefined]);
     const counted = await read(new SessionsInMemory(1_000), { principal: ADA, limit: 1 });
@@ -65,7 +65,7 @@ describe('reading sessions for a list', () => {
     expect((await read(memory)).sealed).toBe(2);
   });
 
-  it('refuses a key ring that opens none, for everybody and for one principal', async () => {
+  it('refuses a key ring that opens none, for all principals and for one', async () => {
     const memory = new SessionsInMemory(0);
     memory.sealed = [7];
     for (const principal of [undefined, ADA])

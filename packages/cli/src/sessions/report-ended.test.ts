@@ -26,7 +26,7 @@ function report(changes: Partial<EndReport>, isJson = false, wasInterrupted = fa
   return { code, out, error };
 }
 
-describe('telling what became of sessions', () => {
+describe('reporting what became of sessions', () => {
   it('is one line for each that ended, harmless to a terminal', () => {
     const row = createRow({ email: 'a\u001b[31m@corp.example', browser: 'x\u009b2Jy' });
     expect(describeEnded({ id: 1, row })).toBe(

@@ -28,7 +28,7 @@ export interface SessionsOptions extends Pick<ConfigurationOptions, 'config' | '
 /**
  * Opens what the configuration names, does the work with it and closes it.
  *
- * @returns The work's exit code; 1 after telling what is wrong with the configuration, or what failed.
+ * @returns The work's exit code; 1 after a report of what is wrong with the configuration, or what failed.
  */
 export async function withSessions(
   options: SessionsOptions,

@@ -45,7 +45,7 @@ describe('Asking the platform who is signed in', () => {
       });
   });
 
-  it('sends nobody to sign in for an application', async () => {
+  it('suggests no sign-in to an application', async () => {
     expect(await ask(answer(401, {}), false)).toMatchObject({ ok: false, error: { hint: '' } });
     await expect(ask(fail(refused), false)).rejects.toBe(refused);
   });

@@ -43,7 +43,7 @@ describe('A platform that cannot be opened', () => {
     });
   });
 
-  it('one that can be tells how to sign in to it, as it was named', async () => {
+  it('one that can be opened names the command that signs in to it, as the platform was named', async () => {
     const endpoint = 'https://p.example.com';
     expect(await open({ endpoint })).toMatchObject({
       endpoint,

@@ -19,14 +19,14 @@ describe('Where a command runs', () => {
     ['KUBERNETES_SERVICE_HOST', '10.0.0.1'],
     ['CODESPACES', 'true'],
     ['CLOUD_SHELL', 'true'],
-  ])('%s tells that the person is elsewhere, and empty it does not', (name, value) => {
+  ])('%s means that the person is at another machine, and empty it does not', (name, value) => {
     expect(readSessionEnvironment({ [name]: value }, true, 'linux', never).remoteBecause).not.toBe(
       '',
     );
     expect(readSessionEnvironment({ [name]: '' }, true, 'linux', never).remoteBecause).toBe('');
   });
 
-  it('/.dockerenv tells a container, on Linux', () => {
+  it('/.dockerenv means a container, on Linux', () => {
     const isThere = (path: string): boolean => path === '/.dockerenv';
     const sessionEnvironment = readSessionEnvironment({}, true, 'linux', isThere);
     expect(sessionEnvironment.remoteBecause).toBe('this is a container');

@@ -6,7 +6,7 @@ import { findNetworkCause } from './network-cause.ts';
 const coded = (code: string): Error => Object.assign(new Error('canary'), { code });
 const under = (cause: unknown): Error => new TypeError('fetch failed', { cause });
 
-describe('Why somebody could not be reached', () => {
+describe('Why a server could not be reached', () => {
   it.each([
     ['ENOTFOUND', 'no such name'],
     ['ECONNREFUSED', 'nothing listens'],
@@ -21,7 +21,7 @@ describe('Why somebody could not be reached', () => {
     expect(findNetworkCause(coded('SELF_SIGNED_CERT_IN_CHAIN'))?.hint).toContain('--ca-file');
   });
 
-  it('an exchange that ran out of time is told so', () => {
+  it('an exchange that ran out of time is reported as such', () => {
     const failure = Object.assign(new Error('exchange failed'), { reason: 'timed_out' });
     expect(findNetworkCause(under(failure))?.why).toContain('in time');
     const limit = new DOMException('canary', 'TimeoutError');
@@ -44,7 +44,7 @@ describe('Why somebody could not be reached', () => {
     expect(findNetworkCause(failure)).toBeUndefined();
   });
 
-  it('what the real HTTP client throws is recognised: nobody there, and no TLS there', async () => {
+  it('what the real HTTP client throws is recognised: no listener, and no TLS', async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;

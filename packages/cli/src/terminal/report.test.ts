@@ -45,7 +45,7 @@ describe('How a command ends when it fails', () => {
     expect(toThrownFailure(thrown, true)).toMatchObject({ error: 'interrupted', exitCode: 130 });
   });
 
-  it('a failure to reach somebody is a sentence with its cause, a hint, and the code at its end', () => {
+  it('a failure to reach a server is a sentence with its cause, a hint, and the code at its end', () => {
     const cause = Object.assign(new Error('canary'), { code: 'ENOTFOUND' });
     const thrown = new SallyportError('SP_PLATFORM_UNREACHABLE', {
       component: 'platform',
@@ -76,7 +76,7 @@ describe('How a command ends when it fails', () => {
     expect(adviseLogin(other, 'sallyport login')).toEqual(other);
   });
 
-  it('what nobody foresaw is exit code 1, without a stack', () => {
+  it('an unexpected error is exit code 1, without a stack', () => {
     const { description, exitCode } = toThrownFailure(new TypeError('boom'), false);
     expect([description, exitCode]).toEqual(['TypeError: boom', 1]);
     expect(toThrownFailure('text', false).exitCode).toBe(1);
@@ -98,7 +98,7 @@ describe('How a command ends when it fails', () => {
     });
   });
 
-  it('without anybody to ask it is one line that names what to set', () => {
+  it('without a person to ask it is one line that names what to set', () => {
     const { description, exitCode } = loginRequiredFailure('CI is set', 'https://p');
     expect(exitCode).toBe(4);
     expect(description.split('\n')).toHaveLength(1);

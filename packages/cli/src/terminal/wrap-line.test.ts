@@ -32,7 +32,7 @@ describe('A line on a terminal', () => {
   it.each([
     ['a terminal', { isTTY: true, columns: 7 }, 'one two\nthree\nfour'],
     ['no terminal', { columns: 7 }, 'one two three\nfour'],
-    ['a terminal that does not tell its width', { isTTY: true, columns: 0 }, 'one two three\nfour'],
+    ['a terminal that does not give its width', { isTTY: true, columns: 0 }, 'one two three\nfour'],
   ])('said to %s', (_, output, expected) => {
     const said: string[] = [];
     wrapTalk((line) => said.push(line), output)('one two three\nfour');

@@ -113,7 +113,7 @@ describe('client credentials', () => {
     expect(sent).toEqual(['cid%2Bx:one', 'cid%2Bx:two']);
   });
 
-  it('leave out a newline at the end of the file, and tell it', async () => {
+  it('leave out a newline at the end of the file, and warn of it', async () => {
     server.script('/token', TOKENS);
     await createWithSecret(write('secret', `${CANARY}\n`)).obtain();
     const pair = Buffer.from(String(server.requests[0]?.headers.authorization).slice(6), 'base64');
@@ -165,7 +165,7 @@ describe('client credentials', () => {
     ['a redirect', { status: 302, headers: { location: '/elsewhere' } }],
     ['200 with an error', { status: 200, body: { error: 'invalid_client' } }],
     ['201', { status: 201, body: TOKENS.body }],
-  ])('answered by %s are told that this is no OAuth', async (_, answer) => {
+  ])('answered by %s report that this is no OAuth server', async (_, answer) => {
     server.script('/token', answer);
     await expect(createWithSecret(write('secret', CANARY)).obtain()).rejects.toMatchObject({
       code: 'SP_IDP_PROTOCOL',
@@ -174,7 +174,7 @@ describe('client credentials', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('that nobody answers are an outage', async () => {
+  it('without an answer are an outage', async () => {
     const grant = createWithSecret(write('secret', 's'));
     await server.close();
     await expect(grant.obtain()).rejects.toMatchObject({ code: 'SP_IDP_UNREACHABLE' });
@@ -221,7 +221,7 @@ describe('an external command', () => {
     });
   });
 
-  it('that prints an opaque token does not tell its end', async () => {
+  it('that prints an opaque token gives no expiry', async () => {
     const outcome = await run(`console.log('opaque')`).obtain();
     expect(outcome).toMatchObject({ value: { accessToken: 'opaque', expiresAt: undefined } });
   });

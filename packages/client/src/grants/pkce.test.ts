@@ -233,7 +233,7 @@ describe('signing in by browser', () => {
     expect(server.requests.map(({ form }) => form['code'])).toEqual(['c0de']);
   });
 
-  it('takes a pasted address, and tells what is wrong with another', async () => {
+  it('takes a pasted address, and says what is wrong with another', async () => {
     server.script('/token', TOKENS);
     const handed: string[] = [];
     const outcome = await create({

@@ -92,7 +92,7 @@ describe('giving tokens back (RFC 7009)', () => {
     });
   });
 
-  it('that nobody answers is an outage', async () => {
+  it('without an answer is an outage', async () => {
     server.script('/revoke', { status: 503 });
     await expect(revoke(`${server.origin}/revoke`)).rejects.toMatchObject({
       code: 'SP_IDP_UNREACHABLE',

@@ -79,10 +79,10 @@ describe('the grant of the settings', () => {
     expect(describeSubject(settingsOf({ authType, ...changes }), METADATA)).toMatchObject(subject);
   });
 
-  it('leaves out for an application what the platform tells for people alone', () => {
-    const told = metadataOf(METADATA.issuer, { scopes: ['all', 'openid', 'offline_access'] });
+  it('leaves out for an application the scopes that the platform publishes for people alone', () => {
+    const metadata = metadataOf(METADATA.issuer, { scopes: ['all', 'openid', 'offline_access'] });
     const scopesOf = (authType: AuthType, changes: Partial<ClientSettings> = {}) =>
-      describeSubject(settingsOf({ authType, ...changes }), told).scopes;
+      describeSubject(settingsOf({ authType, ...changes }), metadata).scopes;
     expect(scopesOf('Pkce')).toEqual(['all', 'openid', 'offline_access']);
     expect(scopesOf('ClientSecret')).toEqual(['all']);
     expect(scopesOf('ApiKey')).toEqual(['all']);

@@ -32,7 +32,7 @@ describe('the answer of a token endpoint', () => {
     ['no expires_in', {}, { expiresAt: undefined }],
     ['null for what there is not', { refresh_token: null, scope: null }, { scopes: ['all'] }],
     ['an empty refresh_token', { refresh_token: '' }, { refreshToken: undefined }],
-    ['an id_token that nobody could verify', { id_token: 'x' }, {}],
+    ['an id_token that cannot be verified', { id_token: 'x' }, {}],
   ])('with %s is taken', (_, members, value) => {
     expect(parse({ ...GOOD, ...members })).toMatchObject({ ok: true, value });
   });

@@ -14,7 +14,7 @@ const NAME = 'a'.repeat(64);
 class Processes {
   readonly folder: string = join(createTemporaryFolder(), 'tokens');
   readonly clock = new Clock();
-  /** Milliseconds of a clock that nobody sets. */
+  /** Milliseconds of a monotonic clock. */
   elapsed = 0;
   readonly #ended = new Set<number>();
   readonly #beats = new Map<number, Set<() => void>>();
@@ -299,7 +299,7 @@ describe('Lock file', () => {
     expect(notes.filter((note) => note !== undefined)).toHaveLength(1);
   });
 
-  it('nobody takes over from a holder that freed it meanwhile, nor from the one after', () => {
+  it('no process takes over from a holder that freed it meanwhile, nor from the one after', () => {
     const folder = createTemporaryFolder();
     const file = new LockFile(folder, NAME);
     const first = file.take(undefined, self);

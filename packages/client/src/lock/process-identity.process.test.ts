@@ -29,7 +29,7 @@ describe('Process table', () => {
     },
   );
 
-  it('nobody can tell of a process elsewhere, nor of one whose start is not known', () => {
+  it('a process elsewhere is never known to have ended, nor is one whose start is not known', () => {
     expect(table.hasEnded({ ...table.self, pid: 2 ** 22 + 1, place: 'elsewhere' })).toBe(false);
     expect(table.hasEnded({ ...table.self, startTime: '' })).toBe(false);
   });

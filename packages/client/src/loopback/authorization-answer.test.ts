@@ -77,7 +77,7 @@ describe('the answer of the authorization endpoint', () => {
     });
   });
 
-  it('with an error tells it with its words, made printable, and a hint', () => {
+  it('with an error reports it with its words, made printable, and a hint', () => {
     const answer = parse('state=st4te&error=access_denied&error_description=No%0A%1b[31mway');
     expect(answer).toMatchObject({
       outcome: {

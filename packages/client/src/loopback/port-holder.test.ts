@@ -39,12 +39,12 @@ describe('the holder of a port', () => {
     ['another port', '0100007F:D15A', '0A', 99],
     ['a connection, not a listener', '0100007F:D159', '01', 99],
     ['a socket of another user, whose descriptors cannot be read', '0100007F:D159', '0A', 98],
-  ])('is not told for %s', async (_, local, state, inode) => {
+  ])('is not named for %s', async (_, local, state, inode) => {
     write([row(local, state, inode)]);
     expect(await findPortHolder(53_593, proc)).toBeUndefined();
   });
 
-  it('is not told where there is no process file system', async () => {
+  it('is not named where there is no process file system', async () => {
     expect(await findPortHolder(53_593, join(proc, 'none'))).toBeUndefined();
   });
 });

@@ -110,7 +110,7 @@ describe('the callback', () => {
     expect(body).not.toContain('<script');
   });
 
-  it('answers with a page that loads nothing, tells nobody and closes the connection', async () => {
+  it('answers with a page that loads nothing and sends no referrer, and closes the connection', async () => {
     const page = ask(GOOD);
     await receiver.answer;
     await receiver.finish(DONE);
@@ -122,7 +122,7 @@ describe('the callback', () => {
       connection: 'close',
       'x-content-type-options': 'nosniff',
     });
-    // An icon of its own, so that none is asked for at a port that is somebody else's by then.
+    // An icon of its own, so that none is asked for at a port that another process has by then.
     expect(body).toContain('<link rel="icon" href="data:,">');
     expect(body).not.toMatch(/(?:src|href)=(?!"data:,")|url\(|@import|c0de|st4te/);
     expect(body).toContain('prefers-color-scheme:dark');
@@ -268,7 +268,7 @@ describe('a pasted answer', () => {
   });
 });
 
-describe('a port that somebody else holds', () => {
+describe('a port that another process holds', () => {
   it.each(['127.0.0.1', '::1'])(
     'on %s alone is a conflict that names the holder',
     async (address) => {

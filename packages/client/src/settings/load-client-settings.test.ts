@@ -117,7 +117,7 @@ describe('the client-side file', () => {
     expect(problemsOf({ text: `admin:\n  ${line}\n` })[0]).toContain(problem);
   });
 
-  it('without an endpoint is told so, with the variable that can give it', () => {
+  it('without an endpoint is reported, with the variable that can give it', () => {
     expect(problemsOf({ env: {} })).toEqual([
       'environment: admin.endpoint: found nothing, expected the address of the platform, such as dns:///platform.example.com',
     ]);

@@ -98,7 +98,7 @@ executions:
     );
   });
 
-  it('with union.auth.enable false are told that they receive 401', () => {
+  it('with union.auth.enable false are warned that they receive 401', () => {
     const { settings, warnings } = load({
       text: 'union:\n  auth:\n    enable: false\n',
       env: {},

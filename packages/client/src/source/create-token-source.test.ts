@@ -120,7 +120,7 @@ describe('Token source: keeping and refreshing', () => {
 });
 
 describe('Token source: people', () => {
-  it('asks nobody unless it may: login_required', async () => {
+  it('asks no person unless it may: login_required', async () => {
     const { create, issuer } = setUp();
     expect(await create().get()).toEqual(
       refuse(expect.objectContaining({ error: 'login_required' })),
@@ -153,7 +153,7 @@ describe('Token source: people', () => {
     expect(await store.read(KEY)).toMatchObject({ accessToken: 'access-2' });
   });
 
-  it('invalid_grant does not clear the sign-in that somebody else has put there since', async () => {
+  it('invalid_grant does not clear the sign-in that another process has put there since', async () => {
     const { create, issuer, store } = await setUpExpired();
     issuer.onExchange = async () => {
       issuer.onExchange = async () => undefined;
@@ -177,7 +177,7 @@ describe('Token source: people', () => {
     expect(await store.read(KEY)).toBeUndefined();
   });
 
-  it('a refresh under way when somebody signs out does not bring the tokens back', async () => {
+  it('a refresh under way during a sign-out does not bring the tokens back', async () => {
     const { create, issuer, store, lock } = await setUpExpired();
     let signedOut: Promise<unknown> | undefined;
     issuer.onExchange = async () => {

@@ -69,7 +69,7 @@ async function run(
 }
 
 describe('Whatever the order in which processes act', () => {
-  it('one stale token is refreshed once, and everybody gets the new one', async () => {
+  it('one stale token is refreshed once, and every process gets the new one', async () => {
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), PROCESSES, async (scheduler, processes) => {
         const { issuer, tokens, stored } = await run(scheduler, processes, createMemoryLock());

@@ -89,7 +89,7 @@ describe('Token source: outages and clocks', () => {
     expect(await accessToken(source.get())).toBe('access-1');
   });
 
-  it('a clock that was set back makes a token stale once, as nobody knows how long it lives', async () => {
+  it('a clock that was set back makes a token stale once, because its remaining life is not known', async () => {
     const { create, issuer, store, clock } = setUp();
     await store.write(KEY, issuer.issue());
     clock.advance(-10 * HOUR);

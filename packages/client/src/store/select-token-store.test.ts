@@ -101,7 +101,7 @@ describe('selectTokenStore', () => {
     expect(await store.read(KEY)).toEqual(createTokens('2'));
   });
 
-  it('auto removes both, so that nobody stays signed in by the other', async () => {
+  it('auto removes both, so that no sign-in stays in the other', async () => {
     const { options, folder } = setUp();
     const store = await selectTokenStore('auto', options);
     await store.write(KEY, createTokens('1'));

@@ -19,7 +19,7 @@ function reasonOf(at: string, terms: Partial<FileTerms> = {}): string {
   return read.ok ? read.value : read.error.reason;
 }
 
-describe('A file that somebody else may have put there', () => {
+describe('A file that another user may have put there', () => {
   it.each([
     ['', ''],
     ['8 bytes.', '8 bytes.'],

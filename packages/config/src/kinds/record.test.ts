@@ -72,7 +72,7 @@ describe('a list of mappings', () => {
       '[{subjectPrefix: "x:"}]',
       'c:2: bearer.issuers[0].issuer: found nothing, expected an issuer URL such as https://idp.example.com',
     ],
-  ])('is told what is wrong with it as a whole: %s', (value, problem) => {
+  ])('is reported with what is wrong with it as a whole: %s', (value, problem) => {
     expect(problemsOf(`bearer:\n  issuers: ${value}\n`)).toEqual([problem]);
   });
 
@@ -117,11 +117,11 @@ describe('a list of mappings', () => {
       'audiences:\n        - urn:a\n        - 7',
       'c:9: bearer.issuers[0].audiences[1]: found 7, expected an audience, in quotes',
     ],
-  ])('is told what is wrong in it, on its own line: %s', (line, problem) => {
+  ])('is reported with what is wrong in it, on its own line: %s', (line, problem) => {
     expect(problemsOf(`${ISSUER}      ${line}\n`)).toEqual([problem]);
   });
 
-  it('has every wrong entry told at once', () => {
+  it('has every wrong entry reported at once', () => {
     const text = 'bearer:\n  issuers:\n    - 7\n    - issuer: x\n      audience: y\n    - {}\n';
     expect(problemsOf(text).map((problem) => problem.replace(/: found.*/, ''))).toEqual([
       'c:3: bearer.issuers[0]',

@@ -34,7 +34,7 @@ describe('text', () => {
     expect(keep(kind, 'x'.repeat(2_048))).toBeDefined();
   });
 
-  it('that YAML reads as a number or boolean is told to be put in quotes', () => {
+  it('that YAML reads as a number or boolean is refused, and the message says to put it in quotes', () => {
     expect(expected(kind, 12)).toEqual(['a word, in quotes']);
     expect(expected(kind, true)).toEqual(['a word, in quotes']);
   });
@@ -124,7 +124,7 @@ describe('numbers, words, durations', () => {
 });
 
 describe('lists', () => {
-  it('tell every wrong entry and its position', () => {
+  it('report every wrong entry and its position', () => {
     const parsed = listKind(scopeKind, 'scopes').parse(['a', 'b c', 1]);
     expect(parsed).toEqual({
       ok: false,

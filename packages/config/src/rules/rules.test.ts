@@ -284,7 +284,7 @@ describe('sign-in', () => {
     expect(socket('0666', ['10.0.0.0/8'])).toEqual([]);
   });
 
-  it('a proxy range that is everybody gives a warning', () => {
+  it('a proxy range that holds every address gives a warning', () => {
     expect(judge({ trustedProxies: ['10.0.0.0/8', '::1', 'fd00::/8'] })).toEqual([]);
     expect(judge({ trustedProxies: ['unix'] })).toEqual([
       'c:2: trustedProxies[0]: found "unix", expected server.listen beside it: there is no Unix socket to come by',

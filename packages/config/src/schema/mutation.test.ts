@@ -258,7 +258,7 @@ describe.each(SETTINGS.map((placed) => [placed.key, placed] as const))('%s', (ke
       ]);
     });
 
-  it(required === undefined ? 'may be left out' : 'is told when it is left out', () => {
+  it(required === undefined ? 'may be left out' : 'is reported when it is left out', () => {
     const written = write(without(key));
     const problems = problemsOf(written);
     if (required === undefined && key !== 'admin.clientId') expect(problems).toEqual([]);

@@ -37,7 +37,7 @@ describe('classifyCaller', () => {
     ['GET', { 'sec-fetch-mode': 'no-cors', accept: 'text/html' }, 'an asset'],
     ['GET', { 'sec-fetch-mode': 'same-origin', accept: 'text/html' }, 'fetch'],
     ['GET', { 'sec-fetch-mode': 'websocket' }, 'a WebSocket'],
-    ['GET', { 'sec-fetch-mode': '', accept: 'text/html' }, 'a value nobody defined'],
+    ['GET', { 'sec-fetch-mode': '', accept: 'text/html' }, 'an undefined value'],
     [
       'GET',
       { accept: 'text/html', 'x-requested-with': 'XMLHttpRequest' },
@@ -157,9 +157,12 @@ describe('selectTransport', () => {
     'application/grpc-web',
     'application/proto',
     'application/connect+json',
-  ])('%s carries its bearer in the header that clients are told, that of gRPC', (contentType) => {
-    expect(selectTransport({ 'content-type': contentType })).toBe('grpc');
-  });
+  ])(
+    '%s carries its bearer in the header that the metadata names for clients, that of gRPC',
+    (contentType) => {
+      expect(selectTransport({ 'content-type': contentType })).toBe('grpc');
+    },
+  );
 
   it.each([{}, { 'content-type': 'application/json' }, { accept: 'application/grpc' }])(
     '%j carries it in that of HTTP',

@@ -77,7 +77,7 @@ function headerOf({ headers }: Pick<Denial, 'headers'>, wanted: string): string 
 
 describe('an admission', () => {
   it.each(KINDS)(
-    'is one for whoever is admitted, with identity headers, record and cookie (%s)',
+    'is 200 for an admitted caller of every kind, with identity headers, record and cookie (%s)',
     (kind) => {
       const admitted = createAdmitted('name=value');
       expect(shapeAnswer(admitted, callerOf(kind), PUBLIC)).toEqual({

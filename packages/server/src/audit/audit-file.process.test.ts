@@ -49,7 +49,7 @@ const has = (path: string, line: string) =>
   expect.poll(() => (existsSync(path) ? linesOf(path) : []), { timeout: 10_000 }).toContain(line);
 
 describe('the file', () => {
-  it('may be a pipe that somebody reads; one that nobody reads is refused and holds up nothing', async () => {
+  it('may be a pipe that a process reads; one without a reader is refused and delays nothing', async () => {
     const path = join(createTemporaryFolder(), 'audit.pipe');
     execFileSync('mkfifo', [path]);
     expect(() => setup({ path })).toThrow(
@@ -76,7 +76,7 @@ describe('the file', () => {
     again.write('three\n', () => {});
     await again.close();
     expect(linesOf(path)).toEqual(['one', 'two', 'three']);
-    // Whoever wants others to read it has said so.
+    // The mode of an existing file stays: its owner chose who may read it.
     expect(statSync(path).mode & 0o777).toBe(0o640);
   });
 
@@ -115,7 +115,7 @@ describe('the file', () => {
     },
   );
 
-  it('is not made for whoever may not own it', () => {
+  it('is not made for a user that may not own it', () => {
     const path = join(createTemporaryFolder(), 'audit.jsonl');
     expect(() => setup({ path, mayCreate: false })).toThrow(
       `SP_AUDIT_UNUSABLE (${path}): observe.audit.file cannot be opened for appending: no such file`,
@@ -158,7 +158,7 @@ describe('the file', () => {
 });
 
 describe('a rotation', () => {
-  it('is followed at once when it is told, and nothing is lost between the files', async () => {
+  it('is followed at once on the signal, and nothing is lost between the files', async () => {
     const { path, file, write } = setup();
     write('one');
     await has(path, 'one');
@@ -180,7 +180,7 @@ describe('a rotation', () => {
     await file.close();
   });
 
-  it('that nobody tells of is seen within a second of writing', async () => {
+  it('without a signal is seen within a second of writing', async () => {
     const { path, file, timers, write } = setup();
     write('one');
     await has(path, 'one');
@@ -204,12 +204,12 @@ describe('a rotation', () => {
     await has(path, 'two');
     expect(statSync(path).ino).toBe(ino);
     renameSync(path, `${path}.1`);
-    writeFileSync(path, 'of somebody else\n');
+    writeFileSync(path, 'of another process\n');
     await timers.advance(1_000);
     write('three');
     await has(path, 'three');
     await file.close();
-    expect(linesOf(path)).toEqual(['of somebody else', 'three']);
+    expect(linesOf(path)).toEqual(['of another process', 'three']);
   });
 });
 
@@ -259,7 +259,7 @@ describe('a full disk', () => {
   const settledFailures = (file: { readonly failures: number }, count: number) =>
     expect.poll(() => file.failures, { timeout: 10_000 }).toBe(count);
 
-  it('is told once, tried again each second, and stops nobody', async () => {
+  it('is reported once, tried again each second, and delays no writer', async () => {
     const { file, timers, failures, instead, write } = setupFull();
     write('one');
     await settledFailures(file, 1);
@@ -279,7 +279,7 @@ describe('a full disk', () => {
     file.reopen();
     await has(path, 'two');
     await file.close();
-    // A line may have been cut off by whoever failed last: the next one begins on a line of its own.
+    // A line may have been cut off by the write that failed last: the next one begins on a line of its own.
     expect(linesOf(path).filter((line) => line !== '')).toEqual(['one', 'two']);
     expect([recoveries, instead]).toEqual([[0], []]);
   });

@@ -64,7 +64,7 @@ describe('a log whose audit lines have a file', () => {
     expect(written().join('')).not.toContain('canary');
   });
 
-  it('puts what the file does not take into the log, and tells of both', async () => {
+  it('puts what the file does not take into the log, and reports both', async () => {
     const path = join(createTemporaryFolder(), 'audit.jsonl');
     symlinkSync('/dev/full', path);
     const { audit, lines, written } = setup(path);

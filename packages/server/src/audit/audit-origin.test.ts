@@ -38,7 +38,7 @@ describe('the origin of a request', () => {
   it('keeps 200 characters of a browser’s name', () => {
     const headers = { 'user-agent': 'x'.repeat(5_000) };
     expect(originOf({ headers }).browser).toHaveLength(200);
-    const told = auditOrigin({ headers, address: '192.0.2.7', requestId: 'request-0001' });
-    expect(told.browser).toHaveLength(200);
+    const origin = auditOrigin({ headers, address: '192.0.2.7', requestId: 'request-0001' });
+    expect(origin.browser).toHaveLength(200);
   });
 });

@@ -5,16 +5,16 @@ import { type AuditEvent, auditPrincipal, createAudit, NO_PRINCIPAL, NO_REQUEST 
 const FIXED = ['issuer', 'subject', 'session', 'address', 'browser', 'reason', 'request_id'];
 
 function fieldsOf(event: AuditEvent): LogFields {
-  let told: LogFields = {};
+  let logged: LogFields = {};
   createAudit((level, name, fields = {}) => {
     expect([level, name]).toEqual(['audit', event.event]);
-    told = fields;
+    logged = fields;
   })(event);
-  return told;
+  return logged;
 }
 
 describe('a line of the audit stream', () => {
-  it('has every fixed field first and in the same order, null where nobody knows', () => {
+  it('has every fixed field first and in the same order, null for an unknown value', () => {
     const fields = fieldsOf({
       event: 'key_ring_loaded',
       ...NO_PRINCIPAL,
@@ -62,8 +62,8 @@ describe('a line of the audit stream', () => {
     ],
     [null, null],
   ])(
-    'lists what changed, each cut by itself, and says null where nobody knows: %#',
-    (changed, told) => {
+    'lists what changed, each cut by itself, and says null where it is not known: %#',
+    (changed, expected) => {
       const event = 'configuration_refused' as const;
       const rest = {
         ...NO_PRINCIPAL,
@@ -71,11 +71,11 @@ describe('a line of the audit stream', () => {
         ...NO_REQUEST,
         reason: 'signal',
       } as const;
-      expect(fieldsOf({ event, ...rest, problem: 'no', changed })['changed']).toEqual(told);
+      expect(fieldsOf({ event, ...rest, problem: 'no', changed })['changed']).toEqual(expected);
     },
   );
 
-  it('holds no text that is longer than 512 characters, whoever wrote it', () => {
+  it('holds no text that is longer than 512 characters, from any source', () => {
     const long = 'x'.repeat(100_000);
     const fields = fieldsOf({
       event: 'bearer_refused',
@@ -96,7 +96,7 @@ describe('a line of the audit stream', () => {
 
   it('cannot be built without one of the fixed fields', () => {
     const audit = createAudit(() => {});
-    // @ts-expect-error: nobody said whose session it is.
+    // @ts-expect-error: the owner of the session is missing.
     audit({ event: 'session_begun', session: 7, ...NO_REQUEST, reason: 'signed_in' });
     // @ts-expect-error: nor in which request.
     audit({ event: 'session_begun', ...NO_PRINCIPAL, session: 7, reason: 'signed_in' });

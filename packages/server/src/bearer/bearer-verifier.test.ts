@@ -140,7 +140,7 @@ describe('an application', () => {
   });
 
   it.each<readonly [string, Claims]>([
-    ['a client signed somebody in', {}],
+    ['a client signed a person in', {}],
     ['idtyp says user', { idtyp: 'user' }],
     ['gty says something else', { gty: 'password' }],
     ['there is no client', { client_id: undefined }],
@@ -403,7 +403,7 @@ describe('an issuer that cannot be reached', () => {
     expect(await ask(token())).toEqual(undecided);
   });
 
-  it('leaves a key nobody knows undecided: it may be a new one', async () => {
+  it('leaves an unknown key undecided: it may be a new one', async () => {
     const { ask, issuers, timers } = await setup();
     issuers.isDown = true;
     await timers.advance(600_000);

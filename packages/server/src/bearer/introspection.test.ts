@@ -196,7 +196,7 @@ describe('an answer', () => {
 
   it.each<readonly [string, Readonly<Record<string, unknown>>]>([
     ['inactive', { active: false }],
-    ['for somebody else', { ...ACTIVE, aud: 'https://other.example' }],
+    ['for another audience', { ...ACTIVE, aud: 'https://other.example' }],
     ['without the scope', { ...ACTIVE, scope: '' }],
   ])('that it is %s is remembered for 10 s', async (_, answer) => {
     const { ask, requests, clock } = await setup(answer);

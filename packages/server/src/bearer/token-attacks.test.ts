@@ -23,7 +23,7 @@ const FOREIGN = createSigningKey('RS256', 'rsa');
 const PUBLISHED = [KEY.jwk, EC_KEY.jwk, ED_KEY.jwk];
 const NOW = NOON / 1_000;
 
-/** Nothing of a token counts that is not verified: neither its subject nor its client is told. */
+/** Nothing of a token counts that is not verified: neither its subject nor its client is reported. */
 const NOT_ACCEPTED = {
   outcome: 'refused',
   reason: 'bearer_not_accepted',
@@ -48,11 +48,7 @@ const ATTACKS: readonly (readonly [string, string, () => string])[] = [
   ['ES256 with r = s = 0', 'signature', () => withSignature(EC_KEY, Buffer.alloc(64))],
   ['ES256 with a DER signature', 'signature', () => withSignature(EC_KEY, derSignature())],
   ['an empty signature of one byte', 'signature', () => withSignature(KEY, Buffer.alloc(1))],
-  [
-    'a key of somebody else under the same id',
-    'signature',
-    () => forgeToken(FOREIGN, HONEST_CLAIMS),
-  ],
+  ['a foreign key under the same id', 'signature', () => forgeToken(FOREIGN, HONEST_CLAIMS)],
   [
     'a claim changed after signing',
     'signature',

@@ -12,7 +12,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { listenOnOnePort } from '../listener/http-service.ts';
 import { createAuthInterceptor, identityKey, principalKey } from './connect.ts';
 
-/** A service of somebody else's, which notes who called. */
+/** A service that uses the interceptor, and notes who called. */
 async function start() {
   const callers: unknown[] = [];
   const { check, asked } = createFixedCheck();
@@ -75,7 +75,7 @@ describe('the interceptor of a Connect service', () => {
           ['a bad one', bearer('bad'), Code.Unauthenticated],
           ['two', bearer('good, Bearer good2'), Code.Unauthenticated],
           ['one that may not enter', bearer('forbidden'), Code.PermissionDenied],
-          ['one nobody can tell about', bearer('outage'), Code.Unavailable],
+          ['one that is undecided', bearer('outage'), Code.Unavailable],
           [
             'one in the header of HTTP',
             { headers: { 'core-http': 'Bearer good' } },

@@ -104,7 +104,7 @@ describe('the interceptor of a grpc-js service', () => {
     ],
     ['one that may not enter', bearer('forbidden'), 7, 'This account may not enter (not_allowed)'],
     [
-      'one nobody can tell about',
+      'one that is undecided',
       bearer('outage'),
       14,
       'Sessions cannot be read at the moment (store_unavailable)',
@@ -151,7 +151,7 @@ describe('the interceptor of a grpc-js service', () => {
     expect(callers).toEqual([]);
   });
 
-  it('a handler outside the interceptor has no caller, and cannot take nobody for somebody', async () => {
+  it('a handler outside the interceptor has no caller: reading it fails the call', async () => {
     const { port, callers } = await start(false);
     const { error } = await callWithGrpcJs(port, Health.method.check, bearer('good'));
     expect(error?.details).toContain('not behind the interceptor');

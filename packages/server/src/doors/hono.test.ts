@@ -52,7 +52,7 @@ describe('the middleware of a Hono service', () => {
     ['a bad one', bearer('bad'), 401, 'bearer_not_accepted'],
     ['two', bearer('good, Bearer good2'), 401, 'ambiguous_credentials'],
     ['one that may not enter', bearer('forbidden'), 403, 'not_allowed'],
-    ['one nobody can tell about', bearer('outage'), 503, 'store_unavailable'],
+    ['one that is undecided', bearer('outage'), 503, 'store_unavailable'],
     ['one in the header of gRPC', { 'core-grpc': 'Bearer good' }, 401, 'no_credential'],
   ])(
     '%s is refused with a problem document, and the handler never runs',

@@ -84,7 +84,7 @@ async function serve(
   return { ask, askForHead, seen };
 }
 
-describe('GET /me for somebody who may enter', () => {
+describe('GET /me for a person who may enter', () => {
   it('answers exactly 200 with the user record and every identity header, for no cache to keep', async () => {
     const { ask } = await serve(() => admit());
     const { status, headers, body } = await ask();
@@ -104,7 +104,7 @@ describe('GET /me for somebody who may enter', () => {
     expect(Number(headers['content-length'])).toBe(Buffer.byteLength(body));
   });
 
-  it('tells nginx for how long the verdict may be kept where that is wanted, and everybody else not to', async () => {
+  it('says in a header of nginx for how long the verdict may be kept, and forbids every other cache to keep it', async () => {
     let seconds = 4;
     const { ask } = await serve(
       () => admit(),
@@ -285,7 +285,7 @@ describe('what the check is asked', () => {
     expect(seen.map(({ method }) => method)).toEqual(['POST', 'DELETE', 'GET, POST']);
   });
 
-  it('is about all headers, repeated ones included, on the transport they tell', async () => {
+  it('is about all headers, repeated ones included, on the transport that they show', async () => {
     const { ask, seen } = await serve(() => admit());
     await ask('/me', { headers: { authorization: ['Bearer a', 'Bearer b'], cookie: 'c=d' } });
     await ask('/me', { headers: { 'content-type': 'application/grpc+proto' } });

@@ -54,7 +54,7 @@ describe('the door of a node:http service', () => {
     ['none', {}, 401, 'no_credential'],
     ['a bad one', bearer('bad'), 401, 'bearer_not_accepted'],
     ['one that may not enter', bearer('forbidden'), 403, 'not_allowed'],
-    ['one nobody can tell about', bearer('outage'), 503, 'store_unavailable'],
+    ['one that is undecided', bearer('outage'), 503, 'store_unavailable'],
   ])(
     '%s is refused with a problem document, and the handler never runs',
     async (_, headers, status, reason) => {

@@ -64,7 +64,7 @@ describe('GET /auth/session', () => {
     expect([...headers.keys()].filter((name) => name.startsWith('x-user-'))).toEqual([]);
   });
 
-  it('tells two people apart by "account", and one from nobody', async () => {
+  it('gives two people different values of "account", and one person always the same', async () => {
     const accountOf = async (more: Partial<Admitted>) =>
       (JSON.parse((await ask(admit(more))).body) as { account?: string }).account;
     const { identity } = admit();
@@ -84,7 +84,7 @@ describe('GET /auth/session', () => {
     ['refused by the rules', { outcome: 'refused', reason: 'not_allowed', user: ADA }],
     ['admitted by a bearer, which is no session', admit({ session: undefined })],
   ] as readonly (readonly [string, Verdict])[])(
-    'says where to sign in to somebody who is %s',
+    'says where to sign in to a caller that is %s',
     async (_, verdict) => {
       const { status, body } = await ask(verdict);
       expect(status).toBe(200);
@@ -95,7 +95,7 @@ describe('GET /auth/session', () => {
     },
   );
 
-  it('says 503 and not "signed out" when nobody can tell', async () => {
+  it('says 503 and not "signed out" when the verdict is undecided', async () => {
     const { status, headers, body } = await ask({
       outcome: 'undecided',
       reason: 'store_unavailable',

@@ -70,7 +70,7 @@ describe('for how many seconds nginx may keep an admission', () => {
     ['of a write', { ...READ, 'x-original-method': 'POST' }],
     ['of a method spelt otherwise', { ...READ, 'x-original-method': 'get' }],
     [
-      'of a request whose method is not told',
+      'of a request whose method is not given',
       { cookie: COOKIE, 'x-sallyport-verdict-key': COOKIE },
     ],
     ['of an upgrade', { ...READ, upgrade: 'websocket' }],

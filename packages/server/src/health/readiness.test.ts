@@ -54,7 +54,7 @@ describe('Parts that take the place of others', () => {
     expect(after.state.asked).toBe(0);
   });
 
-  it('miss one that has answered nobody, and so do those of another process', async () => {
+  it('miss one that has never answered, and so do those of another process', async () => {
     const readiness = new Readiness();
     await parts(readiness).waitingFor();
     const after = parts(readiness);

@@ -85,7 +85,7 @@ describe('an exchange with the IdP', () => {
     expect(seen.map(({ init }) => init.signal)).toEqual(
       timeout.mock.results.slice(1).map(({ value }) => value),
     );
-    // Whoever waits can be called off besides.
+    // The caller's signal can end the wait as well.
     expect(patient.map(({ aborted }) => aborted)).toEqual([false]);
     ended.abort();
     expect(patient.map(({ aborted }) => aborted)).toEqual([true]);

@@ -177,7 +177,7 @@ describe('metadata that are bad', () => {
     },
   );
 
-  it('leave the last good ones in use, and no use is told of the bad ones', async () => {
+  it('leave the last good ones in use, and the bad ones are reported to no use', async () => {
     const { timers, says, seen, follow } = setup();
     const followed = follow();
     await timers.advance(0);
@@ -236,7 +236,7 @@ describe('keys', () => {
     expect(idp.keyRequests).toBe(2);
   });
 
-  it('that go are told to each use', async () => {
+  it('that are removed are reported to each use', async () => {
     const { timers, idp, issuers } = setup();
     const { keys } = issuers.of(ISSUER);
     const gone: string[] = [];

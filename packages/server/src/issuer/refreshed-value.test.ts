@@ -13,10 +13,10 @@ async function up(): Promise<string> {
   return 'first';
 }
 
-/** An IdP that answers as it is told, and a schedule that runs when it is told. */
+/** An IdP whose answers the test sets, and a schedule that the test runs. */
 function setup(random = 0) {
   const tasks: Task[] = [];
-  const told: { failures: unknown[]; values: string[] } = { failures: [], values: [] };
+  const reported: { failures: unknown[]; values: string[] } = { failures: [], values: [] };
   let answer: () => Promise<string> = up;
   let loads = 0;
   const metadata = new RefreshedValue<string>({
@@ -32,8 +32,8 @@ function setup(random = 0) {
       };
     },
     random: () => random,
-    onFailure: (cause) => told.failures.push(cause),
-    onLoaded: (value) => told.values.push(value),
+    onFailure: (cause) => reported.failures.push(cause),
+    onLoaded: (value) => reported.values.push(value),
   });
   /** The one task that is still to come. */
   const next = (): Task => {
@@ -43,7 +43,7 @@ function setup(random = 0) {
   };
   return {
     metadata,
-    told,
+    reported,
     next,
     left: () => tasks.filter((task) => !task.isCalledOff).length,
     loads: () => loads,
@@ -67,7 +67,7 @@ const bad = async () => Promise.reject(new Error('answers nonsense'));
 
 describe('RefreshedValue', () => {
   it('loads at start, in the background, and refreshes every ten minutes', async () => {
-    const { metadata, told, next, run, answerWith } = setup();
+    const { metadata, reported, next, run, answerWith } = setup();
     expect(metadata.current).toBeUndefined();
     metadata.start();
     expect(metadata.current).toBeUndefined();
@@ -78,7 +78,7 @@ describe('RefreshedValue', () => {
     expect(await run()).toBe(600_000);
     expect(metadata.current).toBe('second');
     expect(next().afterMs).toBe(600_000);
-    expect(told).toEqual({ failures: [], values: ['first', 'second'] });
+    expect(reported).toEqual({ failures: [], values: ['first', 'second'] });
   });
 
   it('loads nothing before it is asked to', async () => {
@@ -88,14 +88,14 @@ describe('RefreshedValue', () => {
   });
 
   it('tries again after 1, 2, 4, 8, 16 and then every 30 seconds, and reports each failure', async () => {
-    const { metadata, told, run, answerWith } = setup();
+    const { metadata, reported, run, answerWith } = setup();
     answerWith(down);
     metadata.start();
     await settled();
     const waited: number[] = [];
     for (let attempt = 0; attempt < 8; attempt += 1) waited.push(await run());
     expect(waited).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
-    expect(told.failures).toHaveLength(9);
+    expect(reported.failures).toHaveLength(9);
     expect(metadata.current).toBeUndefined();
   });
 
@@ -140,17 +140,17 @@ describe('RefreshedValue', () => {
   });
 
   it('keeps the last good value while the IdP is down', async () => {
-    const { metadata, told, run, answerWith } = setup();
+    const { metadata, reported, run, answerWith } = setup();
     metadata.start();
     await settled();
     answerWith(down);
     for (let attempt = 0; attempt < 20; attempt += 1) await run();
     expect(metadata.current).toBe('first');
     expect(await metadata.need()).toBe('first');
-    expect(told.values).toEqual(['first']);
+    expect(reported.values).toEqual(['first']);
   });
 
-  it('makes one attempt at a time, whoever asks', async () => {
+  it('makes one attempt at a time, for all callers', async () => {
     const { metadata, loads, answerWith } = setup();
     const { promise, resolve } = Promise.withResolvers<string>();
     answerWith(() => promise);
@@ -188,7 +188,7 @@ describe('RefreshedValue', () => {
     expect(next().afterMs).toBe(2_000);
   });
 
-  it('goes on trying when its time comes while somebody’s attempt is under way, and that fails', async () => {
+  it('goes on trying when its time comes while an attempt of a caller is under way, and that fails', async () => {
     const { metadata, loads, run, next, answerWith } = setup();
     answerWith(down);
     metadata.start();
@@ -206,7 +206,7 @@ describe('RefreshedValue', () => {
     expect(metadata.current).toBe('value');
   });
 
-  it('is got anew when somebody needs that, once for all who ask meanwhile', async () => {
+  it('is loaded again on request, once for all who ask meanwhile', async () => {
     const { metadata, next, loads, answerWith } = setup();
     metadata.start();
     await settled();
@@ -218,7 +218,7 @@ describe('RefreshedValue', () => {
   });
 
   it('keeps the value when getting it anew fails, and the schedule as it was', async () => {
-    const { metadata, next, told, answerWith } = setup();
+    const { metadata, next, reported, answerWith } = setup();
     metadata.start();
     await settled();
     const before = next();
@@ -226,7 +226,7 @@ describe('RefreshedValue', () => {
     await metadata.reload();
     expect(metadata.current).toBe('first');
     expect(next()).toBe(before);
-    expect(told.failures).toHaveLength(1);
+    expect(reported.failures).toHaveLength(1);
   });
 
   it('stops when it is closed: nothing is scheduled any more, the value stays', async () => {
@@ -240,7 +240,7 @@ describe('RefreshedValue', () => {
   });
 
   it('ignores an answer that comes after it was closed', async () => {
-    const { metadata, told, left, answerWith } = setup();
+    const { metadata, reported, left, answerWith } = setup();
     const { promise, resolve } = Promise.withResolvers<string>();
     answerWith(() => promise);
     metadata.start();
@@ -248,17 +248,17 @@ describe('RefreshedValue', () => {
     resolve('late');
     await settled();
     expect(metadata.current).toBeUndefined();
-    expect([left(), told.values]).toEqual([0, []]);
+    expect([left(), reported.values]).toEqual([0, []]);
   });
 
   it('is silent about a failure after it was closed', async () => {
-    const { metadata, told, left, answerWith } = setup();
+    const { metadata, reported, left, answerWith } = setup();
     const { promise, reject } = Promise.withResolvers<string>();
     answerWith(() => promise);
     metadata.start();
     metadata.close();
     reject(new Error('late'));
     await settled();
-    expect([left(), told.failures]).toEqual([0, []]);
+    expect([left(), reported.failures]).toEqual([0, []]);
   });
 });

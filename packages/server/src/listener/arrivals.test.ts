@@ -5,7 +5,7 @@ import { createOnePort } from './one-port.ts';
 
 const REQUEST = 'GET / HTTP/1.1\r\n\r\n';
 
-/** Connects all at once; tells how many were accepted when the first request had its turn. */
+/** Connects all at once; returns how many were accepted when the first request had its turn. */
 async function acceptedBeforeFirst(clients: number): Promise<number> {
   const served = Promise.withResolvers<number>();
   const port = createOnePort({

@@ -19,14 +19,14 @@ const echo: HttpHandler = (req, res) => {
   });
 };
 
-/** A stop that waits for whoever has something to say. */
+/** A stop that waits for connections that may still send a request. */
 const LONG = { drainRestMs: 60_000, drainMs: 60_000 };
 
 /** A connection that has been taken, and has not shown its protocol. */
 async function sayLittle(port: number, text: string): Promise<Socket> {
   const socket = dial(port);
   socket.write(text);
-  // Whoever comes later is answered later.
+  // A later connection is answered later.
   await talk(port, `${GET}connection: close\r\n\r\n`);
   return socket;
 }
@@ -104,7 +104,7 @@ describe('one port', () => {
     },
   );
 
-  it('tells HTTP/2 clients its limits', async () => {
+  it('sends HTTP/2 clients its limits', async () => {
     const { port } = await start();
     const session = dialHttp2(port);
     const [settings] = (await once(session, 'remoteSettings')) as [Record<string, unknown>];
@@ -126,7 +126,7 @@ describe('a slow client', () => {
     await drainSocket(socket);
   });
 
-  it('that never ends its HTTP/1.1 headers is told so and disconnected', async () => {
+  it('that never ends its HTTP/1.1 headers gets at most 408 and is disconnected', async () => {
     const { port } = await start(echo, short);
     expect(await talk(port, GET)).toMatch(/^(?:HTTP\/1\.1 408 .*)?$/s);
   });
@@ -244,7 +244,7 @@ describe('close', () => {
     await closed;
   });
 
-  it('a connection that was taken before and speaks HTTP/1.1 only now is answered, and told', async () => {
+  it('a connection that was taken before and speaks HTTP/1.1 only now is answered, with Connection: close', async () => {
     const listener = await start(echo, LONG);
     const socket = await sayLittle(listener.port, 'G');
     const closed = listener.close();

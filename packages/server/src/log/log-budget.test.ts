@@ -9,37 +9,37 @@ const RATE = { burst: 3, perSecond: 2 };
 function setup() {
   const clock = new Clock();
   const timers = new ClockTimers(clock);
-  const told: [event: string, count: number][] = [];
+  const reported: [event: string, count: number][] = [];
   const budget = new EventBudget({
     schedule: timers.schedule,
-    onSuppressed: (event, count) => told.push([event, count]),
+    onSuppressed: (event, count) => reported.push([event, count]),
   });
   /** How many of so many are let through. */
   const ask = (event: string, times: number) =>
     Array.from({ length: times }, () => budget.take(event, RATE)).filter(Boolean).length;
-  return { timers, told, budget, ask };
+  return { timers, reported, budget, ask };
 }
 
 describe('a budget of events', () => {
   it('lets a burst through, then so many a second, and says once a second how many it left out', async () => {
-    const { timers, told, ask } = setup();
+    const { timers, reported, ask } = setup();
     expect(ask('refused', 10)).toBe(3);
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
     await timers.advance(1_000);
-    expect(told).toEqual([['refused', 7]]);
+    expect(reported).toEqual([['refused', 7]]);
     expect(ask('refused', 10)).toBe(2);
     await timers.advance(1_000);
-    expect(told).toEqual([
+    expect(reported).toEqual([
       ['refused', 7],
       ['refused', 8],
     ]);
   });
 
   it('says nothing where nothing was left out', async () => {
-    const { timers, told, ask } = setup();
+    const { timers, reported, ask } = setup();
     expect(ask('refused', 3)).toBe(3);
     await timers.advance(10_000);
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
   });
 
   it('counts every kind of event for itself', () => {
@@ -57,21 +57,21 @@ describe('a budget of events', () => {
   });
 
   it('reports what was left out when it is closed, and leaves no timer behind', () => {
-    const { timers, told, budget, ask } = setup();
+    const { timers, reported, budget, ask } = setup();
     ask('refused', 5);
     budget.close();
-    expect(told).toEqual([['refused', 2]]);
+    expect(reported).toEqual([['refused', 2]]);
     expect(timers.pending).toBe(0);
   });
 
-  it('lets through or tells every event, never both, whatever comes when', async () => {
+  it('lets every event through or counts it, never both, whatever comes when', async () => {
     const steps = fc.array(
       fc.record({ event: fc.constantFrom('a', 'b'), times: fc.nat(20), ms: fc.nat(3_000) }),
       { maxLength: 20 },
     );
     await fc.assert(
       fc.asyncProperty(steps, async (all) => {
-        const { timers, told, budget, ask } = setup();
+        const { timers, reported, budget, ask } = setup();
         let asked = 0;
         let written = 0;
         for (const { event, times, ms } of all) {
@@ -80,7 +80,7 @@ describe('a budget of events', () => {
           await timers.advance(ms);
         }
         budget.close();
-        const suppressed = told.reduce((sum, [, count]) => sum + count, 0);
+        const suppressed = reported.reduce((sum, [, count]) => sum + count, 0);
         expect(written + suppressed).toBe(asked);
       }),
       { numRuns: 30 },

@@ -78,7 +78,7 @@ describe('AuthMetadataService', () => {
     },
   );
 
-  it('tells no data plane: dataplane_domain is empty', async () => {
+  it('names no data plane: dataplane_domain is empty', async () => {
     const { port } = await startFront();
     const client = createClient(AuthMetadataService2, transportOf(port, 'gRPC'));
     expect((await client.getPublicClientConfig({})).dataplaneDomain).toBe('');

@@ -24,7 +24,7 @@ describe('IdentityService/UserInfo', () => {
   );
   const bearer = (token: string) => ({ headers: { 'core-grpc': `Bearer ${token}` } });
 
-  it.each(posts)('%s over %s tells who the caller is, as /me does', async (_, how, service) => {
+  it.each(posts)('%s over %s answers who the caller is, as /me does', async (_, how, service) => {
     const { port } = await startFront();
     const answer = await createClient(service, transportOf(port, how)).userInfo({}, bearer('good'));
     const { $typeName: __, ...user } = answer;

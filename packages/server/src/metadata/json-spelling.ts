@@ -8,7 +8,7 @@
 export interface PreparedJson {
   /** For `Accept: application/json`, exactly. */
   readonly snakeCase: Buffer;
-  /** For everybody else: each member under both names. */
+  /** For all other clients: each member under both names. */
   readonly bothCases: Buffer;
 }
 

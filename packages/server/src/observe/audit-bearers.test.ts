@@ -13,7 +13,7 @@ const TOKEN: RefusedToken = {
   client: undefined,
 };
 
-function tell(verdict: Verdict) {
+function eventsOf(verdict: Verdict) {
   const events: AuditEvent[] = [];
   auditBearers(
     (event) => events.push(event),
@@ -25,7 +25,7 @@ function tell(verdict: Verdict) {
 describe('a refused bearer token', () => {
   it('is one event, without subject and client as long as it is not verified', () => {
     const verdict: Refused = { outcome: 'refused', reason: 'bearer_not_accepted', token: TOKEN };
-    expect(tell(verdict)).toEqual([
+    expect(eventsOf(verdict)).toEqual([
       {
         event: 'bearer_refused',
         issuer: 'https://idp.example',
@@ -44,7 +44,7 @@ describe('a refused bearer token', () => {
     'names subject and client of a verified one: %s',
     (reason) => {
       const token = { ...TOKEN, problem: 'scope', subject: 'robot', client: 'robots' };
-      expect(tell({ outcome: 'refused', reason, token })).toMatchObject([
+      expect(eventsOf({ outcome: 'refused', reason, token })).toMatchObject([
         { reason, subject: 'robot', client: 'robots', problem: 'scope' },
       ]);
     },
@@ -57,7 +57,7 @@ describe('no event', () => {
     { outcome: 'refused', reason: 'session_expired' },
     { outcome: 'refused', reason: 'not_allowed' },
     { outcome: 'undecided', reason: 'issuer_unavailable', retryAfterSeconds: 1 },
-  ] as const)('is told of %o', (verdict) => {
-    expect(tell(verdict)).toEqual([]);
+  ] as const)('is written for %o', (verdict) => {
+    expect(eventsOf(verdict)).toEqual([]);
   });
 });

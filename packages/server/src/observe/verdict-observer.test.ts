@@ -13,39 +13,39 @@ const REQUEST: CheckRequest = { method: 'GET', headers: {}, rawHeaders: [], tran
 
 describe('observeCheck', () => {
   it('reports door, verdict and request of a remembered verdict, and returns it in the same turn', () => {
-    const told: unknown[] = [];
+    const observed: unknown[] = [];
     const check = observeCheck(
       () => REFUSED,
       'me',
-      (...all) => told.push(all),
+      (...all) => observed.push(all),
     );
     expect(check(REQUEST)).toBe(REFUSED);
-    expect(told).toEqual([['me', REFUSED, REQUEST]]);
+    expect(observed).toEqual([['me', REFUSED, REQUEST]]);
   });
 
   it('reports one that had to be decided once it is, and changes nothing of it', async () => {
-    const told: unknown[] = [];
+    const observed: unknown[] = [];
     const check = observeCheck(
       () => Promise.resolve(UNDECIDED),
       'gateway',
-      (...all) => told.push(all),
+      (...all) => observed.push(all),
     );
     const verdict = check(REQUEST);
-    expect(told).toEqual([]);
+    expect(observed).toEqual([]);
     expect(await verdict).toBe(UNDECIDED);
-    expect(told).toEqual([['gateway', UNDECIDED, REQUEST]]);
+    expect(observed).toEqual([['gateway', UNDECIDED, REQUEST]]);
   });
 });
 
 describe('combineObservers', () => {
-  const told: string[] = [];
-  const named = (name: string) => () => void told.push(name);
+  const observed: string[] = [];
+  const named = (name: string) => () => void observed.push(name);
 
   it('reports each in its order, and leaves absent ones out', () => {
-    told.length = 0;
-    const { length } = told;
+    observed.length = 0;
+    const { length } = observed;
     combineObservers(named('a'), undefined, named('b'), named('c'))('me', REFUSED, REQUEST);
-    expect([length, told]).toEqual([0, ['a', 'b', 'c']]);
+    expect([length, observed]).toEqual([0, ['a', 'b', 'c']]);
   });
 
   it('is the only one itself, so that nothing stands between, and none does nothing', () => {

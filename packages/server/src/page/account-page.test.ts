@@ -84,7 +84,7 @@ describe('the account page', () => {
     expect(more).toEqual([]);
   });
 
-  it('names each button by what it ends, for whoever cannot see where it stands', () => {
+  it('names each button by what it ends, for screen readers', () => {
     const body = bodyOf();
     const buttons = [...body.matchAll(/<button [^>]*name="end" value="([^"]*)"[^>]*>/g)];
     expect(buttons.map(([, value]) => value)).toEqual(['AAAAAAAA', '-_0aB9zZ', 'all']);
@@ -144,7 +144,7 @@ describe('the account page', () => {
     expect(isAccountNotice(code)).toBe(false);
   });
 
-  it('lets nothing it is told become markup', () => {
+  it('escapes every value that it shows', () => {
     const hostile = fc.oneof(
       fc.constantFrom('<script>alert(1)</script>', '"><img src=x onerror=x>', "'--></style>"),
       anyText(),

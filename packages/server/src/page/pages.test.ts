@@ -173,7 +173,7 @@ describe('a failure page', () => {
     expect(body).not.toContain('y'.repeat(301));
   });
 
-  it('lets nothing it is told become markup', () => {
+  it('escapes every value that it shows', () => {
     const hostile = fc.oneof(
       fc.constantFrom(
         '<script>alert(1)</script>',
@@ -251,7 +251,7 @@ describe('the sign-out pages', () => {
     expect(body).not.toMatch(/http-equiv|refresh/i);
   });
 
-  it('say so when the IdP could not be told', () => {
+  it('say so when the IdP could not be notified', () => {
     expect(buildSignedOutPage('/login', false).body).toContain('you may still be signed in there');
     expect(buildSignedOutPage('/login', true).body).not.toContain('still be signed in');
   });

@@ -80,7 +80,7 @@ describe('the page of a pop-up window', () => {
     expect(body.replace(warning, '')).not.toMatch(/ada@|<a /);
   });
 
-  it('is the same for everybody but for who signed in', () => {
+  it('is the same for every person but for who signed in', () => {
     const shapeOf = (view: SignedInAgain) =>
       buildSignedInAgainPage(view)
         .body.replaceAll(view.account, 'ACCOUNT')
@@ -98,7 +98,7 @@ describe('the page of a pop-up window', () => {
 });
 
 describe('its script', () => {
-  it('says that somebody signed in, and as which digest', () => {
+  it('says that a person signed in, and as which digest', () => {
     // Of another realm: compared as text.
     expect(JSON.stringify(runScript().sent)).toBe(
       JSON.stringify([{ type: 'sallyport:signed-in', account: ADA.account }]),

@@ -16,7 +16,7 @@ export interface SignedInAgain {
 }
 
 /**
- * The same for everybody, so that one hash allows it. A channel and not `window.opener`: an identity
+ * The same in every answer, so that one hash allows it. A channel and not `window.opener`: an identity
  * provider whose pages have a Cross-Origin-Opener-Policy cuts that, and any site can be the opener.
  */
 export const SIGNED_IN_SCRIPT: string = `const [signedIn, other] = ['signed-in', 'other-account'].map((id) => document.getElementById(id));

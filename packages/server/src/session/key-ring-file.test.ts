@@ -43,7 +43,7 @@ function kidsIn(path: string): string[] {
   return parseRing(readFileSync(path, 'utf8')).map((key) => key.kid);
 }
 
-/** The file as somebody would write it by hand. */
+/** The file as an operator would write it by hand. */
 function ringText(...entries: readonly unknown[]): string {
   return JSON.stringify({ keys: entries });
 }

@@ -42,7 +42,7 @@ export function createKeyRingFile(path: string, now: () => number): KeyRingSourc
  *
  * @returns The new key's id.
  * @throws When the file cannot be read, parsed or written, or is full: a ring that cannot be read would
- *   sign everybody out.
+ *   end all sessions.
  */
 export function rotateKeyRingFile(path: string, now: number, longestSealedMs: number): string {
   const added = createKey(now + SEALS_AFTER_MS);

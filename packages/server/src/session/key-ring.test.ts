@@ -79,32 +79,32 @@ describe('opening', () => {
     expect(ring.openingKey('aaaaaaaa', 'state')).toBeDefined();
   });
 
-  it('tells, within a second, that the time of a key is over, once; nothing of the source has changed', () => {
-    const { ring, clock, told } = setup(
+  it('reports within a second that the time of a key is over, once, although the source has not changed', () => {
+    const { ring, clock, reported } = setup(
       createRingKey('a'),
       createRingKey('b', { opensUntil: NOON + 60_000 }),
     );
     ring.poll();
-    expect(told.changes).toBe(1);
+    expect(reported.changes).toBe(1);
     clock.set(NOON + 59_500);
     ring.poll();
-    expect(told.changes).toBe(1);
+    expect(reported.changes).toBe(1);
     clock.set(NOON + 60_500);
     ring.poll();
-    expect(told.changes).toBe(2);
+    expect(reported.changes).toBe(2);
     clock.set(NOON + 62_000);
     ring.poll();
-    expect(told.changes).toBe(2);
+    expect(reported.changes).toBe(2);
   });
 
-  it('tells once of a source that changes at the moment at which a key ends', () => {
+  it('reports once a source that changes at the moment at which a key ends', () => {
     const ending = createRingKey('b', { opensUntil: NOON + 1_000 });
-    const { ring, clock, source, told } = setup(createRingKey('a'), ending);
+    const { ring, clock, source, reported } = setup(createRingKey('a'), ending);
     ring.poll();
     source.replace([createRingKey('a'), createRingKey('c'), ending]);
     clock.set(NOON + 2_000);
     ring.poll();
-    expect(told.changes).toBe(2);
+    expect(reported.changes).toBe(2);
   });
 
   it('opens with a key that does not seal yet', () => {
@@ -132,20 +132,20 @@ describe('following the source', () => {
   });
 
   it('reports each change once, the first reading included', () => {
-    const { ring, source, clock, told } = setup();
+    const { ring, source, clock, reported } = setup();
     ring.poll();
-    expect(told.changes).toBe(1);
+    expect(reported.changes).toBe(1);
     clock.advance(1_000);
     ring.poll();
-    expect(told.changes).toBe(1);
+    expect(reported.changes).toBe(1);
     source.replace([createRingKey('a'), createRingKey('b')]);
     clock.advance(999);
     ring.poll();
-    expect(told.changes).toBe(1);
+    expect(reported.changes).toBe(1);
     clock.advance(1);
     ring.poll();
-    expect(told.changes).toBe(2);
-    expect(told.problems).toEqual([]);
+    expect(reported.changes).toBe(2);
+    expect(reported.problems).toEqual([]);
   });
 
   it('refuses at once, when it has looked, what a removed key sealed', () => {
@@ -206,15 +206,15 @@ describe('following the source', () => {
 });
 
 describe('an unreadable source', () => {
-  it('leaves the last good ring in use, and is told of', () => {
-    const { ring, source, clock, told } = setup();
+  it('leaves the last good ring in use, and is reported', () => {
+    const { ring, source, clock, reported } = setup();
     ring.poll();
     source.failure = new Error('gone');
     clock.advance(1_000);
     expect(ring.sealingKey('state').kid).toBe('aaaaaaaa');
     expect(ring.openingKey('aaaaaaaa', 'state')).toBeDefined();
-    expect(told.problems).toEqual([source.failure]);
-    expect(told.changes).toBe(1);
+    expect(reported.problems).toEqual([source.failure]);
+    expect(reported.changes).toBe(1);
   });
 
   it('is read again once it is mended', () => {
@@ -230,13 +230,13 @@ describe('an unreadable source', () => {
   });
 
   it('that was never read throws SP_KEY_RING_UNUSABLE for sealing and opening, but not for looking', () => {
-    const { ring, source, clock, told } = setup();
+    const { ring, source, clock, reported } = setup();
     source.failure = new Error('gone');
     expect(() => ring.poll()).not.toThrow();
     expect(() => ring.sealingKey('state')).toThrow(UNUSABLE);
     expect(() => ring.openingKey('aaaaaaaa', 'state')).toThrow(UNUSABLE);
-    expect(told.changes).toBe(0);
-    expect(told.problems.length).toBeGreaterThan(0);
+    expect(reported.changes).toBe(0);
+    expect(reported.problems.length).toBeGreaterThan(0);
     source.failure = undefined;
     clock.advance(1_000);
     expect(ring.sealingKey('state').kid).toBe('aaaaaaaa');

@@ -139,7 +139,7 @@ export class KeyRing {
    * @param kid - Untrusted: read from a cookie, a parameter or a stored record.
    *
    * @throws {SallyportError} `SP_KEY_RING_UNUSABLE` when the ring was never read: then it is unknown
-   *   whether the key exists, and "no" would sign everybody out.
+   *   whether the key exists, and "no" would end all sessions.
    */
   openingKey(kid: string, purpose: KeyPurpose): KeyObject | undefined {
     this.poll();

@@ -23,7 +23,7 @@ function setup() {
   onTestFinished(() => store.close());
   const sessions = new Sessions({ store, ring, now: clock.now, lifetimes: LIFETIMES });
   const principalSessions = new PrincipalSessions({ store, ring, now: clock.now });
-  /** Somebody signs in now; the sign-in was started a moment before unless it says otherwise. */
+  /** A person signs in now; the sign-in was started a moment before unless it says otherwise. */
   const signIn = async (signedIn: Partial<NewSession> = {}) => {
     const begun = await sessions.begin({ ...ADA_SIGNS_IN, signInAt: clock.now(), ...signedIn }, []);
     return { id: begun.session.id, cookie: begun.cookieValue, session: begun.session };
@@ -78,7 +78,7 @@ describe('list', () => {
     expect(await listIds()).toEqual([after.id, before.id]);
   });
 
-  it('looks at no more than it is told to', async () => {
+  it('reads no more sessions than the given limit', async () => {
     const { principalSessions, signIn } = setup();
     for (let count = 0; count < 5; count += 1) await signIn();
     expect(await principalSessions.list(ADA_AT_IDP, 3)).toHaveLength(3);
@@ -111,7 +111,7 @@ describe('end', () => {
     expect(await sessions.find(stays.cookie)).toEqual(stays.session);
   });
 
-  it('leaves the session of anybody else alone, and cannot tell it from none', async () => {
+  it('leaves the session of another person alone, and answers as for one that does not exist', async () => {
     const { principalSessions, sessions, signIn } = setup();
     const victim = await signIn();
     expect(await principalSessions.end(GRACE, victim.id)).toBe(false);
@@ -131,7 +131,7 @@ describe('end', () => {
 });
 
 describe('endAll', () => {
-  it('ends every session of a principal, tells which, and leaves everybody else’s', async () => {
+  it('ends every session of a principal, reports which, and leaves all others', async () => {
     const { principalSessions, sessions, signIn, listIds } = setup();
     const [one, two] = [await signIn(), await signIn({ sid: undefined })];
     const grace = await signIn({ principal: GRACE });
@@ -248,7 +248,7 @@ describe('endAtIdp', () => {
   it.each([
     ['by a clock that is right', 0],
     ['by a clock 30 s behind ours', 30 * SECOND],
-    ['in the whole second its message tells, of a clock 30 s behind', 30 * SECOND + 999],
+    ['in the whole second that its message names, by a clock 30 s behind', 30 * SECOND + 999],
   ])('ends a session signed in to a moment before the IdP ended it %s', async (_, behindMs) => {
     const { clock, sessions, principalSessions, signIn } = setup();
     const { cookie } = await signIn();
@@ -267,7 +267,7 @@ describe('endAtIdp', () => {
     expect(await sessions.find(cookie)).toEqual(session);
   });
 
-  it('ends when told again what it could not end the first time', async () => {
+  it('ends at the second call what it could not end at the first', async () => {
     const { clock, sessions, store, principalSessions, signIn } = setup();
     const { cookie } = await signIn();
     const ended = { ...ADA_AT_IDP, sid: undefined, endedAt: clock.now() };
@@ -289,7 +289,7 @@ describe('endAtIdp', () => {
     expect(await sessions.find(underWay.cookie)).toBe('session_revoked');
     const otherSid = await signIn({ signInAt: startedAt, sid: 'sid-2' });
     expect(await sessions.find(otherSid.cookie)).toEqual(otherSid.session);
-    // The IdP tells whole seconds.
+    // The IdP sends whole seconds.
     const sameSecond = await signIn({ signInAt: endedAt + SECOND - 1 });
     expect(await sessions.find(sameSecond.cookie)).toBe('session_revoked');
     const after = await signIn({ signInAt: endedAt + SECOND });
@@ -309,7 +309,7 @@ describe('endAtIdp', () => {
 });
 
 describe('page', () => {
-  it('gives everybody’s sessions that stand, a part at a time, each once', async () => {
+  it('gives the sessions of all people that stand, a part at a time, each once', async () => {
     const { clock, sessions, principalSessions, signIn } = setup();
     const ids: number[] = [];
     for (let count = 0; count < 7; count += 1)

@@ -115,7 +115,7 @@ describe('a stored session', () => {
     expect(openTokens(ring, { ...stored, tokens: other.tokens }, HANDLE)).toBeUndefined();
   });
 
-  it('opens the tokens for nobody who has store and key ring but not the cookie', () => {
+  it('does not open the tokens with store and key ring without the cookie', () => {
     const { ring, stored } = setup();
     expect(openTokens(ring, stored, { id: 7, secret: Buffer.alloc(0) })).toBeUndefined();
     expect(Buffer.from(stored.tokens).includes('token-of-ada')).toBe(false);
@@ -224,7 +224,7 @@ describe('what the store searches by', () => {
     expect(new Set(keys).size).toBe(10);
   });
 
-  it('tells a subject from a session id of the same text', () => {
+  it('distinguishes a subject from a session id of the same text', () => {
     const [principalKey, sidKey] = keysOf('https://idp.example', 'same', 'same');
     expect(principalKey).not.toBe(sidKey);
   });

@@ -94,7 +94,7 @@ describe('begin', () => {
     expect(await sessions.find(bystander.cookieValue)).toEqual(bystander.session);
   });
 
-  it('lets nobody but the holder of its secret have a session ended by signing in', async () => {
+  it('ends a session at a new sign-in only for the holder of its secret', async () => {
     const { sessions } = setup();
     const victim = await sessions.begin(ADA_SIGNS_IN, []);
     await sessions.begin(ADA_SIGNS_IN, [withOtherSecret(victim.cookieValue)]);
@@ -258,7 +258,7 @@ describe('find', () => {
     expect(asked).toEqual(['endReason']);
   });
 
-  it('finds several at once, in their order, and tells no reason beside one that stands', async () => {
+  it('finds several at once, in their order, and gives no reason beside one that stands', async () => {
     const { sessions, store } = setup();
     const [ended, one, other] = await Promise.all([
       sessions.begin(ADA_SIGNS_IN, []),
@@ -300,7 +300,7 @@ describe('find', () => {
     expect(await sessions.find('nonsense')).toBe('session_unknown');
   });
 
-  it('rejects, and knows not "unknown", while the store cannot tell', async () => {
+  it('rejects, and knows not "unknown", while the store is down', async () => {
     const { sessions } = setup({ readMetadata: async () => Promise.reject(new Error('down')) });
     const value = `AAAAAAAB.${Buffer.alloc(32, 1).toString('base64url')}`;
     await expect(sessions.find(value)).rejects.toThrow('down');
@@ -337,7 +337,7 @@ describe('end', () => {
     expect(await sessions.end(cookieValue)).toBeUndefined();
   });
 
-  it('ends nothing for anybody but the holder of the secret', async () => {
+  it('ends a session only for the holder of its secret', async () => {
     const { sessions } = setup();
     const { session, cookieValue } = await sessions.begin(ADA_SIGNS_IN, []);
     expect(await sessions.end(withOtherSecret(cookieValue))).toBeUndefined();

@@ -24,7 +24,7 @@ function begin() {
 const NOTHING = { sessions: [], all: false };
 
 describe('A store that is shared', () => {
-  it('tells each user of what ended in this process, once', async () => {
+  it('reports to each user what ended in this process, once', async () => {
     const { one, other } = begin();
     await one.create(createStoredSession(1), undefined);
     await one.revoke(1);
@@ -34,7 +34,7 @@ describe('A store that is shared', () => {
     expect(one.revocations()).toEqual(NOTHING);
   });
 
-  it('and of what ended in another process, whoever of them asks first', async () => {
+  it('and what ended in another process, in whatever order they ask', async () => {
     const { clock, elsewhere, one, other } = begin();
     for (const id of [1, 2]) await elsewhere.create(createStoredSession(id), undefined);
     await elsewhere.revoke(1);
@@ -46,7 +46,7 @@ describe('A store that is shared', () => {
     expect(other.revocations().sessions).toEqual([1, 2]);
   });
 
-  it('tells a new user nothing of what ended before: it remembers nothing', async () => {
+  it('reports to a new user nothing of what ended before: it remembers nothing', async () => {
     const { shared, one } = begin();
     await one.create(createStoredSession(1), undefined);
     await one.revoke(1);
@@ -54,7 +54,7 @@ describe('A store that is shared', () => {
     expect(shared.open().revocations()).toEqual(NOTHING);
   });
 
-  it('tells a user that has not asked for very long to forget everything', async () => {
+  it('reports to a user that has not asked for very long that all may have ended', async () => {
     const { one, other } = begin();
     const key = new Uint8Array(16).fill(1);
     for (let id = 1; id <= 3; id += 1) await one.create(createStoredSession(id), undefined);
@@ -72,7 +72,7 @@ describe('A store that is shared', () => {
     expect(other.revocations().all).toBe(false);
   });
 
-  it('says to a user that closed its own that it cannot tell, and never that nothing ended', async () => {
+  it('is unavailable to a user that closed its own, and never says that nothing ended', async () => {
     const { one, other } = begin();
     await one.create(createStoredSession(1), undefined);
     one.close();

@@ -3,11 +3,11 @@ import { Timers } from '@sallyport/testing/time/timers';
 import { describe, expect, it } from 'vitest';
 import { startSweeping } from './sweep.ts';
 
-/** A store that sweeps as it is told, by turns; without a word left it finds nothing. */
+/** A store whose sweeps give the answers of the test in turn; without an answer left it finds nothing. */
 function setup(...answers: (number | Error | Promise<number>)[]) {
   const timers = new Timers();
   const limits: number[] = [];
-  const told: unknown[] = [];
+  const logged: unknown[] = [];
   const sweeping = startSweeping({
     store: {
       async sweep(limit) {
@@ -18,25 +18,25 @@ function setup(...answers: (number | Error | Promise<number>)[]) {
       },
     },
     schedule: timers.schedule,
-    log: (level, event) => told.push([level, event]),
+    log: (level, event) => logged.push([level, event]),
   });
   const fire = async (afterMs: number) => {
     timers.fire(afterMs);
     await settled();
   };
-  return { timers, limits, told, sweeping, fire };
+  return { timers, limits, logged, sweeping, fire };
 }
 
 describe('Sessions whose time is over are swept', () => {
   it('three seconds after the start and then once a minute', async () => {
-    const { timers, limits, told, fire } = setup();
+    const { timers, limits, logged, fire } = setup();
     expect(timers.waiting).toEqual([3_000]);
     await fire(3_000);
     expect(timers.waiting).toEqual([60_000]);
     await fire(60_000);
     expect(timers.waiting).toEqual([60_000]);
     expect(limits).toEqual([32, 32]);
-    expect(told).toEqual([]);
+    expect(logged).toEqual([]);
   });
 
   it('in parts, one soon after the other, until one is not full', async () => {
@@ -50,39 +50,39 @@ describe('Sessions whose time is over are swept', () => {
   });
 
   it('also after a sweep that failed, which is reported', async () => {
-    const { timers, limits, told, fire } = setup(new Error('away'), 1);
+    const { timers, limits, logged, fire } = setup(new Error('away'), 1);
     await fire(3_000);
-    expect(told).toEqual([['warn', 'sweep_failed']]);
+    expect(logged).toEqual([['warn', 'sweep_failed']]);
     expect(timers.waiting).toEqual([60_000]);
     await fire(60_000);
     expect(limits).toHaveLength(2);
-    expect(told).toHaveLength(1);
+    expect(logged).toHaveLength(1);
   });
 
   it('however often one fails, which is reported once for each reason, and again after one that did not', async () => {
     const [away, full] = [new Error('away'), new TypeError('full')];
-    const { told, fire } = setup(away, away, full, full, 0, full);
+    const { logged, fire } = setup(away, away, full, full, 0, full);
     await fire(3_000);
-    const counts = [told.length];
+    const counts = [logged.length];
     for (let minute = 1; minute <= 5; minute += 1) {
       await fire(60_000);
-      counts.push(told.length);
+      counts.push(logged.length);
     }
     expect(counts).toEqual([1, 1, 2, 2, 2, 3]);
   });
 
-  it('no more after the end, whether a sweep waits or is under way; one that fails then is not told', async () => {
+  it('no more after the end, whether a sweep waits or is under way; one that fails then is not logged', async () => {
     const waiting = setup();
     waiting.sweeping.stop();
     expect(waiting.timers.waiting).toEqual([]);
 
     const { promise, reject } = Promise.withResolvers<number>();
-    const { timers, told, sweeping, fire } = setup(promise);
+    const { timers, logged, sweeping, fire } = setup(promise);
     await fire(3_000);
     sweeping.stop();
     reject(new Error('closed'));
     await settled();
     expect(timers.waiting).toEqual([]);
-    expect(told).toEqual([]);
+    expect(logged).toEqual([]);
   });
 });

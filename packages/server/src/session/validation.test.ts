@@ -75,7 +75,7 @@ describe('isAdmittedUnasked', () => {
     expect(isAdmitted(usedAfter, askedAfter)).toBe(isExpected);
   });
 
-  it('is so for a session that nobody can be asked about, and for one whose answer could not be verified', () => {
+  it('is so for a session without a refresh token, and for one whose answer could not be verified', () => {
     const never = { revalidateAt: undefined, confirmedUntil: undefined, lastUsedAt: NOW };
     expect(isAdmittedUnasked(never, NOW + 1_000 * MINUTE)).toBe(true);
     const kept = { ...PLAN, revalidateAt: NOW + 12 * MINUTE };
@@ -83,7 +83,7 @@ describe('isAdmittedUnasked', () => {
     expect(isAdmitted(0, 12 * MINUTE, kept)).toBe(false);
   });
 
-  it('holds at every request of somebody who asks at least once a minute, once one was admitted', () => {
+  it('holds at every request of a session that is used at least once a minute, once one was admitted', () => {
     const gaps = fc.array(fc.integer({ min: 1, max: MINUTE }), { minLength: 1, maxLength: 100 });
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 10 * MINUTE }), gaps, (usedAfter, all) => {
@@ -113,7 +113,7 @@ describe('isUseWorthNoting', () => {
     expect(isUseWorthNoting(session, NOW + askedAfter)).toBe(isExpected);
   });
 
-  it('is a minute alone for a session that nobody can be asked about', () => {
+  it('is a minute alone for a session without a refresh token', () => {
     const session = { confirmedUntil: undefined, lastUsedAt: NOW };
     expect(isUseWorthNoting(session, NOW + 59_999)).toBe(false);
     expect(isUseWorthNoting(session, NOW + 60_000)).toBe(true);

@@ -10,11 +10,11 @@ import { type AccountDependencies, createAccount } from './account.ts';
 
 const GRACE = { ...ADA_SIGNS_IN.principal, subject: 'grace-subject' };
 
-/** The endpoint over a real store, what it wrote into the audit log, and what the IdP was told. */
+/** The endpoint over a real store, its audit events, and the tokens that the IdP got to revoke. */
 function setup() {
   const bench = createCheckUnderTest();
   const audit: AuditEvent[] = [];
-  const told: string[] = [];
+  const revoked: string[] = [];
   const { ring, cookies } = bench.sessionDependencies;
   const dependencies: AccountDependencies = {
     redirects: { publicOrigin: PUBLIC, redirectOrigins: new Set(), landing: `${PUBLIC}/` },
@@ -27,7 +27,7 @@ function setup() {
     relyingParty: {
       endSessionOrigin: () => 'https://idp.example',
       endSessionUrl: async ({ idToken }) => new URL(`https://idp.example/end?hint=${idToken}`),
-      revoke: async (token) => told.push(token) > 0,
+      revoke: async (token) => revoked.push(token) > 0,
     },
     now: bench.clock.now,
     audit: (event) => audit.push(event),
@@ -50,12 +50,12 @@ function setup() {
       requestId: 'request-0001',
     });
   };
-  return { ...bench, audit, told, send };
+  return { ...bench, audit, revoked, send };
 }
 
 describe('POST /auth/account', () => {
   it('ends a session of the same person, and the audit log says who ended whose from where', async () => {
-    const { signIn, ask, send, audit, told } = setup();
+    const { signIn, ask, send, audit, revoked } = setup();
     const [here, there] = [await signIn(), await signIn()];
     const answer = await send(here.cookie, `end=${formatSessionId(there.id)}`);
     expect([answer.status, answer.headers.get('location')]).toEqual([
@@ -79,7 +79,7 @@ describe('POST /auth/account', () => {
       },
     ]);
     // Its tokens can be opened with its own cookie alone.
-    expect(told).toEqual([]);
+    expect(revoked).toEqual([]);
   });
 
   it('leaves the session of another person alone, answers as for an unknown one, and logs no end', async () => {
@@ -95,8 +95,8 @@ describe('POST /auth/account', () => {
     expect(audit).toEqual([]);
   });
 
-  it('ends every session of the person with "all", tells the IdP of this one, and no session of anybody else', async () => {
-    const { signIn, ask, send, audit, told } = setup();
+  it('ends every session of the person with "all", has the IdP end this one, and ends no session of another person', async () => {
+    const { signIn, ask, send, audit, revoked } = setup();
     const [here, there] = [await signIn(), await signIn()];
     const hers = await signIn({ principal: GRACE });
     const answer = await send(here.cookie, 'end=all');
@@ -108,15 +108,15 @@ describe('POST /auth/account', () => {
     for (const { cookie } of [here, there])
       expect(await ask(cookie)).toMatchObject({ reason: 'session_revoked' });
     expect(await ask(hers.cookie)).toMatchObject({ outcome: 'admitted' });
-    expect(told).toEqual(['refresh-token-of-ada']);
+    expect(revoked).toEqual(['refresh-token-of-ada']);
     expect(new Set(audit.map(({ session }) => session))).toEqual(new Set([here.id, there.id]));
     expect(audit).toHaveLength(2);
   });
 
   it.each(['end=all', 'end=CURRENT'])(
-    '%s ends nothing, clears no cookie and tells nobody while the store is down in the middle of it',
+    '%s ends nothing, clears no cookie and reports nothing while the store is down in the middle of it',
     async (body) => {
-      const { signIn, ask, send, store, audit, told } = setup();
+      const { signIn, ask, send, store, audit, revoked } = setup();
       const here = await signIn();
       const current = body.replace('CURRENT', formatSessionId(here.id));
       // Remembered, so that it is the ending that meets the outage.
@@ -129,7 +129,7 @@ describe('POST /auth/account', () => {
       await expect(send(here.cookie, current)).rejects.toBe(DOWN);
       Object.assign(store, { revoke, revokeAll });
       expect(await ask(here.cookie)).toMatchObject({ outcome: 'admitted' });
-      expect([audit, told]).toEqual([[], []]);
+      expect([audit, revoked]).toEqual([[], []]);
     },
   );
 

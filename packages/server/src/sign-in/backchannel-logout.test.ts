@@ -238,7 +238,7 @@ describe('POST /auth/backchannel-logout', () => {
   );
 
   it.each(['turnsFail', 'endsFail', 'claimsFail'] as const)(
-    'carries out what the store could not take (%s) once it can, without the sender, who is told so if it asks again',
+    'carries out what the store could not take (%s) once it can, without the sender, which gets 200 if it asks again',
     async (failure) => {
       const { send, state, timers, ended, audited, steps } = setup();
       state[failure] = true;
@@ -320,7 +320,7 @@ describe('POST /auth/backchannel-logout', () => {
     }
     expect((await send('logout_token=new')).status).toBe(429);
     expect([ended.length, claimed.size]).toEqual([0, 0]);
-    // Anybody can send one: no error of ours.
+    // Any client can send one: no error of ours.
     for (const event of audited) expect(event).toEqual(refusedFor('key_pending'));
     expect(audited).toHaveLength(3);
   });

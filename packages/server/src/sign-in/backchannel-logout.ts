@@ -25,7 +25,7 @@ export interface BackchannelLogoutOptions {
   readonly sessions: Pick<PrincipalSessions, 'endAtIdp'>;
   readonly store: Pick<SessionStore, 'takeTurn' | 'claimOnce'>;
   readonly keptLogouts: Pick<KeptLogouts, 'keep' | 'takeDone'>;
-  /** Whether a client address means anything: without trusted proxies everybody may share one. */
+  /** Whether a client address means anything: without trusted proxies all clients may share one. */
   readonly countsAddresses: boolean;
   readonly rateLimit: RateLimit;
   readonly log: Log;
@@ -49,7 +49,7 @@ const TURN_MS = 30_000;
  * Whether a token is a replay is decided before anything ends, and by one process of all: what is refused
  * has ended nothing. A `jti` counts as used once its logout is durable, so that the IdP's next attempt
  * after one that failed is carried out. Of an address only refused requests are counted, so that an IdP
- * may sign everybody out at once.
+ * may sign all people out at once.
  *
  * @returns 200 without a body once the end is durable, also when there was nothing to end. 400 with a
  *   JSON error (RFC 6749 section 5.2) for a request that is not valid, and for a logout that failed: the

@@ -67,7 +67,7 @@ describe('/callback', () => {
 });
 
 describe('/login', () => {
-  it('says 503 while it cannot tell whether somebody is signed in, and starts nothing', async () => {
+  it('says 503 while it is undecided whether a person is signed in, and starts nothing', async () => {
     const bench = createSignInUnderTest();
     const { cookie } = await bench.signIn();
     bench.store.isDown = true;

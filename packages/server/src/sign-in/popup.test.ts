@@ -23,7 +23,7 @@ describe('readPopupTarget', () => {
     },
   );
 
-  it('ends on the same address whatever else is asked, so that nobody can ask who is signed in', () => {
+  it('ends on the same address whatever else is asked, so that the opener cannot find out who is signed in', () => {
     fc.assert(
       fc.property(fc.constantFrom('account', 'redirect_url', 'x'), anyText(20), (name, value) => {
         const query = new URLSearchParams({ mode: 'popup', [name]: value });

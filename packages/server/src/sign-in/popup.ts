@@ -11,7 +11,7 @@ import { singleParameter } from './sign-in-request.ts';
  * Reads from the query of `/login` whether the sign-in runs in a pop-up window.
  *
  * The target then stands for the mode: it lies sealed in `state`, and in every link to try again. It is
- * the same for everybody: any site may open the window, so that nothing in its address may ask who is
+ * the same for all people: any site may open the window, so that nothing in its address may ask who is
  * signed in.
  *
  * @returns `target`: where a sign-in in a pop-up ends, `undefined` for any other. `'not_understood'`

@@ -14,7 +14,7 @@ export type RateLimit = (
   takes?: 0 | 1,
 ) => { readonly ok: true } | { readonly ok: false; readonly retryAfterSeconds: number };
 
-/** More keys than this are forgotten, the oldest first: the table is for the impatient, not for everybody. */
+/** More keys than this are forgotten, the oldest first: the table is for clients that ask too often. */
 const KEYS_MAX = 10_000;
 
 /**

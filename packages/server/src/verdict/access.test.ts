@@ -15,7 +15,7 @@ function refusal(rules: Partial<AccessRules>, claims: Claims, principal: Princip
 }
 
 describe('without rules', () => {
-  it('whoever the IdP authenticates may enter', () => {
+  it('every person whom the IdP authenticates may enter', () => {
     expect(refusal({}, {})).toBeUndefined();
     expect(refusal({}, {}, ROBOT)).toBeUndefined();
   });

@@ -167,7 +167,7 @@ describe('revocation', () => {
     expect(await ask(gone.cookie)).toEqual({ outcome: 'refused', reason: 'signed_out' });
   });
 
-  it('that nobody heard of between a read and its remembering is heard of afterwards', async () => {
+  it('between a read and its remembering takes effect afterwards', async () => {
     const { ask, signIn, clock, store, elsewhere } = createCheckUnderTest();
     const gone = await signIn();
     await ask((await signIn()).cookie);
@@ -193,7 +193,7 @@ describe('revocation', () => {
     expect(store.reads).toBe(2);
   });
 
-  it('of nobody leaves what was read in between remembered', async () => {
+  it('of no session leaves what was read in between remembered', async () => {
     const { ask, signIn, clock, store } = createCheckUnderTest();
     const [one, other] = [await signIn(), await signIn()];
     await ask(other.cookie);
@@ -231,7 +231,7 @@ describe('revocation', () => {
     expect(await ask(cookie)).toEqual({ outcome: 'refused', reason: 'session_unknown' });
   });
 
-  it('is not what adding a key does: everybody stays', async () => {
+  it('is not what adding a key does: all sessions stay', async () => {
     const { ask, signIn, clock, source } = createCheckUnderTest();
     const { cookie } = await signIn();
     await ask(cookie);

@@ -164,7 +164,7 @@ describe('a session that was not in use when its confirmation ran out', () => {
     takeTime(60_000);
     expect(await one.poll(fine.cookie)).toMatchObject(ADMITTED);
     expect(store.touches).toEqual([]);
-    // Nobody waits again for what takes long.
+    // No request waits a second time for a slow answer.
     const asked = clock.now();
     expect(await one.poll(fine.cookie)).toMatchObject(ADMITTED);
     expect(clock.now()).toBe(asked);
@@ -193,7 +193,7 @@ describe('a session that was not in use when its confirmation ran out', () => {
     expect(await one.show(cookie)).toMatchObject(ADMITTED);
   });
 
-  it('without a refresh token is admitted: nobody can be asked', async () => {
+  it('without a refresh token is admitted: the IdP cannot be asked about it', async () => {
     const { one, signIn, clock, idp } = setup();
     const { cookie } = await signIn({ tokens: { ...TOKENS, refreshToken: undefined } });
     clock.advance(CONFIRMED_MS);
@@ -216,7 +216,7 @@ describe('a session that was not in use when its confirmation ran out', () => {
     const { one, signInWith, clock, takeTime, idp } = setup();
     const [out, other] = [await signInWith('unknown'), await signInWith()];
     clock.advance(CONFIRMED_MS);
-    // The first is refused; about the other nobody has asked yet.
+    // The first is refused; the IdP has not been asked about the other yet.
     expect(await one.show(out.cookie, other.cookie)).toMatchObject({
       outcome: 'undecided',
       reason: 'renewal_unavailable',

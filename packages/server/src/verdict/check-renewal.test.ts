@@ -98,7 +98,7 @@ describe('a session that is due', () => {
   it.each([
     ['before its time', DUE_MS * 0.8, undefined],
     ['without a refresh token', DUE_MS, null],
-  ])('is not one %s: nobody is asked', async (_, afterMs, token) => {
+  ])('is not one %s: the IdP is not asked', async (_, afterMs, token) => {
     const { show, signIn, signInWith, clock, idp, renewals } = setup();
     const { cookie } =
       token === null
@@ -239,7 +239,7 @@ describe('a session that counts no longer unasked', () => {
     expect(await show(cookie)).toMatchObject({ outcome: 'admitted', session: { generation: 2 } });
   });
 
-  it('is undecided where nobody renews', async () => {
+  it('is undecided in a service that does not renew', async () => {
     const { ask, signIn, clock } = createCheckUnderTest();
     const { cookie } = await signIn();
     clock.advance(COUNTS_FOR_MS - 1);

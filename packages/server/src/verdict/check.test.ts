@@ -214,12 +214,12 @@ describe('noting a use', () => {
     await ask(cookie);
     clock.advance(60_000);
     await ask(cookie);
-    // Nobody waits for the note.
+    // The request does not wait for the note.
     const noted = async () => (await elsewhere.read(id))?.lastUsedAt;
     await expect.poll(noted, { interval: 5 }).toBe(clock.now());
   });
 
-  it('admits all the same when the use cannot be noted, and tells of it', async () => {
+  it('admits all the same when the use cannot be noted, and reports it', async () => {
     const { ask, signIn, clock, store, outages } = createCheckUnderTest();
     const { cookie } = await signIn();
     await ask(cookie);

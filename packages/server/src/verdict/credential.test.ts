@@ -118,7 +118,7 @@ describe('a bearer token', () => {
     ).toEqual({ kind: 'bearer', token: 'token' });
   });
 
-  it('is read in linear time, however many blanks somebody sends', { timeout: 1_000 }, () => {
+  it('is read in linear time, however many blanks are sent', { timeout: 1_000 }, () => {
     const value = `Bearer a${' '.repeat(300_000)}b`;
     expect(read([['core-authorization', value]])).toEqual({
       kind: 'bearer',

@@ -48,10 +48,10 @@ describe('identity headers', () => {
   });
 
   it('distinguish subjects that differ in blanks at their ends', () => {
-    const told = ['ada', ' ada', 'ada ', '  ada'].map(
+    const sent = ['ada', ' ada', 'ada ', '  ada'].map(
       (subject) => headersOf(prepare({}, [], { ...PRINCIPAL, subject }))['x-user-subject'],
     );
-    expect(told).toEqual(['ada', '%20ada', 'ada%20', '%20%20ada']);
+    expect(sent).toEqual(['ada', '%20ada', 'ada%20', '%20%20ada']);
   });
 
   it('and the record have the subject behind the prefix of its issuer; the principal has it as it is', () => {

@@ -57,7 +57,7 @@ async function work({
   const grant: Grant = {
     kind: 'pkce',
     isInteractive: true,
-    obtain: () => Promise.reject(new Error('nobody is here')),
+    obtain: () => Promise.reject(new Error('no person to ask')),
     async refresh(refreshToken) {
       const body = new URLSearchParams({
         grant_type: 'refresh_token',

@@ -49,14 +49,14 @@ export class RingInMemory implements KeyRingSource {
 export function openRing(
   source: KeyRingSource,
   clock: Clock,
-): { readonly ring: KeyRing; readonly told: { changes: number; problems: unknown[] } } {
-  const told: { changes: number; problems: unknown[] } = { changes: 0, problems: [] };
+): { readonly ring: KeyRing; readonly reported: { changes: number; problems: unknown[] } } {
+  const reported: { changes: number; problems: unknown[] } = { changes: 0, problems: [] };
   const ring = new KeyRing(source, {
     now: clock.now,
     onChange: () => {
-      told.changes += 1;
+      reported.changes += 1;
     },
-    onProblem: (cause) => told.problems.push(cause),
+    onProblem: (cause) => reported.problems.push(cause),
   });
-  return { ring, told };
+  return { ring, reported };
 }

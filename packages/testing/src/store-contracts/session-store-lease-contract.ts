@@ -150,7 +150,7 @@ export function testRenewalLeases(name: string, create: (clock: Clock) => StoreU
         expect(granted.filter(Boolean)).toHaveLength(1);
         const holder = `holder-${granted.indexOf(true)}`;
         expect(await other.lease(1, holder, 60_000)).toBe(true);
-        expect(await one.lease(1, 'somebody else', 60_000)).toBe(false);
+        expect(await one.lease(1, 'another holder', 60_000)).toBe(false);
       }));
 
     it('of one session is none of another', () =>

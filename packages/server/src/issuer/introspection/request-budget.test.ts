@@ -9,7 +9,7 @@ function setup(perSecond: number) {
   const budget = new RequestBudget({ perSecond, now: clock.now, schedule: timers.schedule });
   const begun: number[] = [];
   const ends: PromiseWithResolvers<string>[] = [];
-  /** A request that ends when it is told. */
+  /** A request that ends when the test says so. */
   const hang = () =>
     budget.run(() => {
       begun.push(clock.now());
@@ -39,7 +39,7 @@ function setup(perSecond: number) {
 const times = <T>(count: number, make: () => T) => Array.from({ length: count }, make);
 
 describe('the budget of a second', () => {
-  it('is never exceeded in any second, whoever asks', async () => {
+  it('is never exceeded in any second, for all callers together', async () => {
     const { pass, begun, timers } = setup(50);
     const asked: Promise<unknown>[] = [];
     for (let step = 0; step < 100; step += 1) {
@@ -74,7 +74,7 @@ describe('the budget of a second', () => {
     expect(await Promise.all(asked)).toEqual(['done', 'done', 'done', undefined, undefined]);
   });
 
-  it('turns away at once whoever comes when 64 wait', async () => {
+  it('turns away a new caller at once when 64 wait', async () => {
     const { pass, begun, budget } = setup(1);
     const asked = times(10_000, pass);
     await settled();

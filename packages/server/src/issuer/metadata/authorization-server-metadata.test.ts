@@ -99,7 +99,7 @@ describe('the document of an authorization server', () => {
     expect(source.of(server.issuer, `${server.issuer}/meta`)).not.toBe(source.of(server.issuer));
   });
 
-  it('is answered from memory and refreshed ahead, and whoever listens learns of a change', async () => {
+  it('is answered from memory and refreshed ahead, and a change is reported to listeners', async () => {
     const server = await startMetadataServer();
     const { source, timers } = setup();
     const metadata = source.of(server.issuer);

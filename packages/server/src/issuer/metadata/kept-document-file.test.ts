@@ -34,7 +34,7 @@ async function keep(): Promise<string> {
   return path;
 }
 
-/** Changes the file as somebody else would. */
+/** Changes the file as another program would. */
 function edit(path: string, change: (file: Record<string, unknown>) => unknown): void {
   const file = JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>;
   writeFileSync(path, JSON.stringify(change(file)));

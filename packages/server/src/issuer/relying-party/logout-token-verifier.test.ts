@@ -162,7 +162,7 @@ describe('createLogoutTokenVerifier', () => {
     expect((await verify(forge(KEY))).ok).toBe(true);
   });
 
-  it('tells of a network that is down that nobody can tell, and does not ask it for each token', async () => {
+  it('is unreachable while the IdP is down, and asks it once and not for each token', async () => {
     const { verify, forge, idp, clock } = await setup();
     idp.isDown = true;
     clock.advance(86_400_000);

@@ -169,10 +169,10 @@ describe('userinfo', () => {
     ['refuses the access token', answerWith(401, {}, { 'www-authenticate': 'Bearer' })],
     ['is no JSON', answerWith(200, 'hello')],
     ['is too large', answerWith(200, { sub: 'ada-subject', more: 'x'.repeat(1_100_000) })],
-    ['names somebody else', answerWith(200, { sub: 'grace-subject', groups: ['admins'] })],
-    ['names nobody', answerWith(200, { groups: ['admins'] })],
+    ['names another person', answerWith(200, { sub: 'grace-subject', groups: ['admins'] })],
+    ['names no person', answerWith(200, { groups: ['admins'] })],
   ])(
-    'that %s leaves the claims of the verified id_token as a part, is told of, and does not stop the renewal',
+    'that %s leaves the claims of the verified id_token as a part, is reported, and does not stop the renewal',
     async (_, answer) => {
       const { idp, failures, accepted } = await setup();
       idp.answers.set('/userinfo', answer);
@@ -338,7 +338,7 @@ describe('an id_token that does not pass is unverified, and the new refresh toke
     ]);
   });
 
-  it('and it is told however the metadata spells the token endpoint', async () => {
+  it('and it is reported however the metadata spells the token endpoint', async () => {
     const { idp, refresh } = await setup();
     const spelled = `${idp.issuer.replace('http:', 'HTTP:')}/elsewhere/../token`;
     idp.metadata = { token_endpoint: spelled };
@@ -419,9 +419,10 @@ describe('an IdP that cannot answer says nothing of the session', () => {
     network.set('/token', async () => Promise.reject(cause));
     const refreshed = await refresh();
     expect(refreshed).toEqual(UNAVAILABLE);
-    const told = !refreshed.ok && refreshed.error.reason === 'unavailable' && refreshed.error.cause;
-    expect(describeFailure(told)).toContain('SP_IDP_UNREACHABLE');
-    expect(describeFailure(told)).not.toContain('refresh-token');
+    const failure =
+      !refreshed.ok && refreshed.error.reason === 'unavailable' && refreshed.error.cause;
+    expect(describeFailure(failure)).toContain('SP_IDP_UNREACHABLE');
+    expect(describeFailure(failure)).not.toContain('refresh-token');
   });
 
   it('when the connection breaks halfway', async () => {

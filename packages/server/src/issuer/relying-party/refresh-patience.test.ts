@@ -104,8 +104,9 @@ it('a refresh at an IdP whose metadata was never had is not sent, and the next t
   idp.answers.set('/.well-known/openid-configuration', answerWith(503, 'busy'));
   const refreshed = await refresh();
   expect(refreshed).toMatchObject({ ok: false, error: { reason: 'unreachable' } });
-  const told = !refreshed.ok && refreshed.error.reason === 'unreachable' && refreshed.error.cause;
-  expect(describeFailure(told)).toContain('SP_IDP_UNREACHABLE');
+  const failure =
+    !refreshed.ok && refreshed.error.reason === 'unreachable' && refreshed.error.cause;
+  expect(describeFailure(failure)).toContain('SP_IDP_UNREACHABLE');
   expect(idp.requests.map(({ path }) => path)).not.toContain('/token');
   idp.answers.clear();
   vi.setSystemTime(NOON + 1_000);

@@ -72,7 +72,7 @@ describe('a flood', () => {
     },
   );
 
-  it('of tokens that nobody issued hides no refusal of one that was verified, and the other way round', async () => {
+  it('of tokens that no issuer signed hides no refusal of one that was verified, and the other way round', async () => {
     const { timers, bounded, linesOf } = setup();
     const refuse = (subject: string | null) =>
       bounded.log('audit', 'bearer_refused', { issuer: subject, subject });
@@ -92,7 +92,7 @@ describe('a flood', () => {
     expect(linesOf('bearer_refused')).toHaveLength(1_051);
   });
 
-  it('of callbacks that nobody asked for hides no ID token that did not pass its check', () => {
+  it('of callbacks without an attempt hides no ID token that did not pass its check', () => {
     const { bounded, linesOf } = setup();
     for (let count = 0; count < MANY; count += 1)
       bounded.log('audit', 'sign_in_failed', { reason: 'attempt_gone' });

@@ -17,7 +17,7 @@ const STORED = {
   renewalSent: false,
 };
 
-/** Every operation once, with arguments that are told apart. */
+/** Every operation once, each with arguments of its own. */
 const CALLS: readonly [string, keyof SessionStore, readonly unknown[]][] = [
   ['create', 'create', [STORED, 3]],
   ['read', 'read', [7]],

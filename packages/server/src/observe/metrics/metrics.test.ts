@@ -49,7 +49,7 @@ describe('The metrics of a process', () => {
     expect(valuesOf(setup().metrics, 'sallyport_build_info')).toEqual([['1.2.3', '26.0.0', 1]]);
   });
 
-  it('tell how things stand, ages in seconds; what is not known is left out', () => {
+  it('show the present state, ages in seconds; what is not known is left out', () => {
     const { metrics, clock } = setup();
     metrics.follow(() => READINGS);
     clock.now += 1_500;
@@ -64,7 +64,7 @@ describe('The metrics of a process', () => {
     expect(valuesOf(metrics, 'sallyport_remembered_tokens_limit')).toEqual([[20]]);
   });
 
-  it('tell of the server that is followed last, and of none when there is none', () => {
+  it('show the server that is followed last, and none when there is none', () => {
     const { metrics } = setup();
     expect(valuesOf(metrics, 'sallyport_ready')).toEqual([]);
     metrics.follow(() => READINGS);
@@ -75,7 +75,7 @@ describe('The metrics of a process', () => {
     expect(valuesOf(metrics, 'sallyport_ready')).toEqual([]);
   });
 
-  it('never tell an age below 0, also when the clock was set back', () => {
+  it('never show an age below 0, also when the clock was set back', () => {
     const { metrics, clock } = setup();
     metrics.follow(() => READINGS);
     clock.now -= 3_600_000;

@@ -98,7 +98,7 @@ describe('The runtime', () => {
       expect(labels['worker']).toBe('3');
   });
 
-  it('tells nothing whose series follow the requests, and no value without a sample', async () => {
+  it('exports no series that grow with the requests, and no value without a sample', async () => {
     const runtime = watchRuntime('1');
     await runtime.read();
     const metrics = await runtime.read();

@@ -44,7 +44,7 @@ describe('traceFetch', () => {
     });
   });
 
-  it('sends the trace to nobody: the request is the one it was given', async () => {
+  it('adds no trace header: the request is the one it was given', async () => {
     const seen: unknown[] = [];
     await fetchWithin(
       async (...call) => {

@@ -77,7 +77,7 @@ describe('traceRequests', () => {
     expect(span.attributes).toMatchObject({ 'network.protocol.version': '2' });
   });
 
-  it('never tells a path that is no route of ours, whatever it holds', () => {
+  it('never shows a path that is no route of ours, whatever it holds', () => {
     const routes = new Set<string>(Object.values(PATHS));
     fc.assert(
       fc.property(fc.webPath(), fc.string(), (path, tail) => {
@@ -91,7 +91,7 @@ describe('traceRequests', () => {
     );
   });
 
-  it('has one name for every method that somebody made up', () => {
+  it('has one name for every unknown method', () => {
     const span = serve(requestOf('/me', 'CANARY'), (answer) => answer.write(405));
     expect(span.name).toBe('HTTP /me');
     expect(span.attributes).toMatchObject({ 'http.request.method': '_OTHER' });

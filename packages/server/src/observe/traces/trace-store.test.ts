@@ -14,7 +14,7 @@ function createEcho(): SessionStore {
   });
 }
 
-/** What a call could hold that nobody may read. */
+/** What a call could hold and a span must not show. */
 const CALL = [281_474_976_710_655, 'canary-holder', 3, 4];
 
 describe('traceStore', () => {
@@ -40,11 +40,11 @@ describe('traceStore', () => {
       expect(received).toEqual(CALL.slice(0, received.length));
       expect(received.length).toBeGreaterThan(0);
       expect(tracer.spans).toHaveLength(1);
-      const told = name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-      expect(tracer.spans[0]).toMatchObject({ kind: 'call', name: `session_store ${told}` });
+      const spelled = name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+      expect(tracer.spans[0]).toMatchObject({ kind: 'call', name: `session_store ${spelled}` });
       expect(tracer.spans[0]?.attributes).toEqual({
         'db.system.name': 'redis',
-        'db.operation.name': told,
+        'db.operation.name': spelled,
       });
     },
   );

@@ -16,7 +16,7 @@ const ADMITTED = {
   identity: { user: { subject: 'canary-ada' } },
 } as unknown as Verdict;
 
-function tell(verdict: Verdict): RecordedSpan {
+function spanOf(verdict: Verdict): RecordedSpan {
   const tracer = new RecordingTracer();
   const span = new RecordedSpan(tracer, 'request', { name: 'GET /me', attributes: {} });
   span.run(() => traceVerdicts(tracer)?.('me', verdict, REQUEST));
@@ -29,7 +29,7 @@ describe('traceVerdicts', () => {
   });
 
   it('says door, outcome and reason in the span under way', () => {
-    expect(tell(REFUSED)).toMatchObject({
+    expect(spanOf(REFUSED)).toMatchObject({
       attributes: {
         'sallyport.door': 'me',
         'sallyport.outcome': 'refused',
@@ -40,12 +40,16 @@ describe('traceVerdicts', () => {
   });
 
   it('never says who was admitted, nor by what', () => {
-    const span = tell(ADMITTED);
+    const span = spanOf(ADMITTED);
     expect(span.attributes).toEqual({ 'sallyport.door': 'me', 'sallyport.outcome': 'admitted' });
   });
 
   it('fails a span whose request could not be decided', () => {
-    const span = tell({ outcome: 'undecided', reason: 'store_unavailable', retryAfterSeconds: 1 });
+    const span = spanOf({
+      outcome: 'undecided',
+      reason: 'store_unavailable',
+      retryAfterSeconds: 1,
+    });
     expect(span.failures).toEqual(['store_unavailable']);
   });
 

@@ -23,7 +23,7 @@ const BLOCKED_MS = 5;
 const PART = 2_000;
 /** Parts of a sweep that may be held up beyond what this machine does to any program. */
 const ALLOWANCE = 0.4;
-/** Works for as many milliseconds as it is told. */
+/** Works for the given number of milliseconds. */
 const BUSY_THREAD = `
 const { parentPort } = require('node:worker_threads');
 parentPort.on('message', (ms) => {
@@ -214,11 +214,11 @@ describe(`${MANY} sessions`, { timeout: 60_000 }, () => {
     expect(swept).toBe(left);
     expect(await many.sweep(PART)).toBe(0);
 
-    const told = Object.entries(gaps).map(
+    const medians = Object.entries(gaps).map(
       ([name, all]) =>
         `${name} ${shareBlocked(all).toFixed(2)} of ${all.length}, median ${median(all).toFixed(2)} ms`,
     );
-    console.log(`held up for more than ${BLOCKED_MS} ms: ${told.join('; ')}`);
+    console.log(`held up for more than ${BLOCKED_MS} ms: ${medians.join('; ')}`);
     expect(median(gaps.onThisThread)).toBeGreaterThan(BLOCKED_MS);
     expect(shareBlocked(gaps.swept)).toBeLessThanOrEqual(shareBlocked(gaps.beside) + ALLOWANCE);
     expect(shareBlocked(calls)).toBeLessThanOrEqual(ALLOWANCE);

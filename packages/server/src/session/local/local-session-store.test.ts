@@ -174,7 +174,7 @@ describe('two processes on one file', () => {
       store.claimOnce(Buffer.from('a'), NOON),
     ];
     await Promise.all(waiting.map((each) => expect(each).rejects.toEqual(UNAVAILABLE)));
-    // Whoever waited with the first is told with it.
+    // Calls that waited with the first fail with it.
     const all = attempts();
     await expect(store.revoke(1)).rejects.toEqual(UNAVAILABLE);
     expect(attempts()).toBe(2 * all);
@@ -248,7 +248,7 @@ describe('a file that cannot be opened', () => {
   it('does not touch a file that is no database', async () => {
     const path = createPath();
     mkdirSync(dirname(path));
-    const text = 'somebody’s only copy\n'.repeat(500);
+    const text = 'the only copy\n'.repeat(500);
     writeFileSync(path, text);
     await expect(openStore(path, new Clock()).read(1)).rejects.toEqual(UNAVAILABLE);
     expect(readFileSync(path, 'utf8')).toBe(text);
@@ -358,7 +358,7 @@ describe('sweep', () => {
     expect(failed).toMatch(/^SallyportError SP_STORE_UNAVAILABLE\b.* <- Error EEXIST: /);
   });
 
-  it('forgets claims and revocations once nobody can need them', async () => {
+  it('forgets claims and revocations once no process can need them', async () => {
     const clock = new Clock();
     const path = createPath();
     const store = openStore(path, clock);
@@ -416,7 +416,7 @@ describe('sweep', () => {
     expect(leased()).toEqual([{ id: 2 }]);
   });
 
-  it('never gives a later revocation the number of a forgotten one, which nobody would look at', async () => {
+  it('never gives a later revocation the number of a forgotten one, which no process would read', async () => {
     const clock = new Clock();
     const path = createPath();
     const [one, other] = [openStore(path, clock), openStore(path, clock)];

@@ -193,7 +193,7 @@ describe('a file of version 1', () => {
     expect(await store.claimOnce(Buffer.from('once'), NOON + 120_000)).toBe(true);
   });
 
-  it('loses no revocation: what was ended stays ended, and whoever opens it forgets what it remembered', async () => {
+  it('loses no revocation: what was ended stays ended, and a process that opens it forgets what it remembered', async () => {
     const clock = new Clock();
     const store = openStore(createVersion1(2), clock);
     expect(await store.read(901)).toBeUndefined();

@@ -48,12 +48,12 @@ class FakeThread {
 function setup() {
   const timers = new Timers();
   const threads: FakeThread[] = [];
-  const told: unknown[] = [];
+  const reported: unknown[] = [];
   let refusal: Error | undefined;
   const maintenance = createStoreMaintenance({
     path: '/nowhere',
     schedule: timers.schedule,
-    onThread: (cause) => told.push(cause),
+    onThread: (cause) => reported.push(cause),
     createThread(_, listener) {
       if (refusal !== undefined) throw refusal;
       const thread = new FakeThread(listener);
@@ -64,7 +64,7 @@ function setup() {
   return {
     timers,
     threads,
-    told,
+    reported,
     maintenance,
     refuse: (cause: Error | undefined) => {
       refusal = cause;
@@ -79,7 +79,7 @@ function setup() {
 
 describe('The start of the maintenance thread', () => {
   it('is done once it runs, and keeps the process alive only until then', async () => {
-    const { maintenance, timers, last, told } = setup();
+    const { maintenance, timers, last, reported } = setup();
     let isDone = false;
     const started = maintenance.start().finally(() => {
       isDone = true;
@@ -88,7 +88,7 @@ describe('The start of the maintenance thread', () => {
     expect([isDone, last().isHolding]).toEqual([false, true]);
     last().begin();
     await started;
-    expect([last().isHolding, timers.waiting, told]).toEqual([false, [], []]);
+    expect([last().isHolding, timers.waiting, reported]).toEqual([false, [], []]);
   });
 
   it('fails by name when it cannot be created, ends before it runs, or does not begin in time', async () => {
@@ -111,7 +111,7 @@ describe('The start of the maintenance thread', () => {
 
 describe('A maintenance thread that fails later', () => {
   it('is started again by itself, later each time up to a minute, and soon again once one has answered', async () => {
-    const { maintenance, timers, threads, last, told } = setup();
+    const { maintenance, timers, threads, last, reported } = setup();
     const start = maintenance.start();
     last().begin();
     await start;
@@ -126,11 +126,11 @@ describe('A maintenance thread that fails later', () => {
     }
     expect(pauses).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]);
     expect(threads).toHaveLength(9);
-    expect(told).toHaveLength(8);
+    expect(reported).toHaveLength(8);
     const swept = maintenance.sweep(ORDER);
     last().answer(7);
     expect(await swept).toEqual([7]);
-    expect(told.slice(8)).toEqual([undefined]);
+    expect(reported.slice(8)).toEqual([undefined]);
     last().fail();
     expect(timers.waiting).toEqual([1_000]);
   });
@@ -151,14 +151,14 @@ describe('A maintenance thread that fails later', () => {
     expect(threads).toHaveLength(2);
   });
 
-  it('has no word any more once another runs', async () => {
-    const { maintenance, timers, threads, told, last } = setup();
+  it('is ignored once another runs', async () => {
+    const { maintenance, timers, threads, reported, last } = setup();
     void maintenance.start().catch(() => {});
     last().fail();
     timers.fire(1_000);
     threads[0]?.fail();
     threads[0]?.answer(1);
-    expect([told.length, last().isTerminated]).toEqual([1, false]);
+    expect([reported.length, last().isTerminated]).toEqual([1, false]);
   });
 
   it('is not started again after the end of the store', async () => {
@@ -176,10 +176,10 @@ describe('A maintenance thread that fails later', () => {
 
 describe('The end of the store', () => {
   it('ends the thread, and what waits for it fails', async () => {
-    const { maintenance, last, timers, told } = setup();
+    const { maintenance, last, timers, reported } = setup();
     const waiting = maintenance.sweep(ORDER);
     maintenance.close();
     await expect(waiting).rejects.toThrow('closed');
-    expect([last().isTerminated, timers.waiting, told]).toEqual([true, [], []]);
+    expect([last().isTerminated, timers.waiting, reported]).toEqual([true, [], []]);
   });
 });

@@ -21,7 +21,7 @@ async function openStore(count: number): Promise<{ store: SessionStore; path: st
 }
 
 describe('sessions that are asked for in one turn', () => {
-  it('are read in one transaction, each for whoever asked for it', async () => {
+  it('are read in one transaction, each for its caller', async () => {
     const { store } = await openStore(40);
     const run = vi.spyOn(StatementSync.prototype, 'run');
     onTestFinished(() => run.mockRestore());

@@ -161,7 +161,7 @@ describe('the log of ended sessions', () => {
     expect(log.take().all).toBe(true);
   });
 
-  it('tells what ended here without being read, and forgets everything when nobody asks for long', async () => {
+  it('reports what ended here without being read, and says that all may have ended after a long time without a question', async () => {
     const { log } = await follow({ now: 0 });
     log.take();
     log.noteEnded([1, 2]);

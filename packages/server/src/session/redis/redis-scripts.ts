@@ -284,7 +284,7 @@ return found`);
 /**
  * KEYS ends. ARGV prefix, now, most. Gives the ids of the sessions past their end that were taken away.
  * What the server dropped by itself is found as well, by the owners' keys that stand beside the id. Past
- * their end by the server's clock too: one process whose clock is ahead must not end everybody's.
+ * their end by the server's clock too: one process whose clock is ahead must not end all sessions.
  */
 export const SWEEP: RedisScript = script(`${COMMON}
 local time = redis.call('TIME')

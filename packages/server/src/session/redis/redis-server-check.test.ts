@@ -22,7 +22,7 @@ describe('a Redis server', () => {
   });
 
   it.each(['allkeys-lru', 'volatile-lru', 'volatile-ttl', 'allkeys-random'])(
-    'that evicts (%s) is unsuitable, and told what it is set to',
+    'that evicts (%s) is unsuitable, and the error names its policy',
     (policy) => {
       expect(() => judge({ maxmemory_policy: policy })).toThrow(
         expect.objectContaining({ code: 'SP_STORE_UNSUITABLE' }),
@@ -32,7 +32,7 @@ describe('a Redis server', () => {
   );
 
   it.each([undefined, '', 'NOEVICTION', 'canary\u001b[2J'])(
-    'whose policy is not told as noeviction (%j) is unsuitable, its words not repeated',
+    'whose policy is not noeviction (%j) is unsuitable, and an unknown policy is not repeated',
     (policy) => {
       expect(() => judge({ maxmemory_policy: policy })).toThrow('(it is another)');
     },

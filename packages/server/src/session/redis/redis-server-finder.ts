@@ -8,7 +8,7 @@ import type { RedisAddress } from './redis-connection.ts';
 
 /** Finds the server that all commands go to. */
 export interface ServerFinder {
-  /** Whether it may become another one without the server in use telling. */
+  /** Whether it may become another one without a sign from the server in use. */
   readonly watches: boolean;
   /** @throws {SallyportError} `SP_STORE_UNAVAILABLE` when the server in use is not known. */
   find(): Promise<RedisAddress>;

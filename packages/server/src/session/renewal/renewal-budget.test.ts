@@ -86,7 +86,7 @@ describe('the rate', () => {
     expect(new Set(waits).size).toBeGreaterThan(90);
   });
 
-  it('sends nobody away for longer than half a minute and a bit, however many there are', () => {
+  it('sends no caller away for longer than 30.25 s, however many there are', () => {
     const { budget } = setup({ random: () => 0.999_999 });
     for (let count = 0; count < PER_SECOND; count += 1) grant(budget);
     for (let count = 0; count < 5_000; count += 1)
@@ -102,7 +102,7 @@ describe('those who were sent away and did not come back', () => {
     return { clock, budget };
   }
 
-  it('are forgotten with time: after eight quiet hours the next one that has to wait is told less than a second', () => {
+  it('are forgotten with time: after eight quiet hours the next one that has to wait waits less than a second', () => {
     const { clock, budget } = storm();
     clock.advance(28_800_000);
     for (let count = 0; count < PER_SECOND; count += 1) grant(budget);
@@ -301,7 +301,7 @@ interface Caller {
   readonly turn: Granted | undefined;
 }
 
-/** Callers who come back when they were told, until all were answered; gives when each renewal was sent. */
+/** Callers that come back after the given wait, until all were answered; gives when each renewal was sent. */
 function simulate(
   seed: number,
   callers: number,
@@ -319,19 +319,19 @@ function simulate(
     clock.set(at);
     if (running !== undefined) {
       running.done(isUp(at) ? 'answered' : 'unavailable');
-      // Told as an IdP that is away is told of.
+      // The caller comes back after the wait that an unreachable IdP gives.
       if (!isUp(at)) queue.push({ at: at + 1_000, turn: undefined });
       continue;
     }
     const turn = budget.take();
     if (turn.ok) sent.push(at);
     queue.push({ at: at + (turn.ok ? 50 : turn.retryAfterMs), turn: turn.ok ? turn : undefined });
-    if (at > NOON + 3_600_000) throw new Error('somebody waits for ever');
+    if (at > NOON + 3_600_000) throw new Error('a caller waits for ever');
   }
   return { sent, endedAt: clock.now() };
 }
 
-describe('200 callers who come back when they were told', () => {
+describe('200 callers that come back after the given wait', () => {
   const BACK = NOON + 20_000;
 
   it('are all served after an outage: no burst as it ends, and never more in a second than it brings and the purse holds', () => {
@@ -373,7 +373,7 @@ describe('200 callers who come back when they were told', () => {
 });
 
 describe('whatever happens', () => {
-  it('no more run at once, and in any second, than the budget has; everybody else is told a moment', () => {
+  it('no more run at once, and in any second, than the budget has; every other caller gets a wait', () => {
     const step = fc.oneof(
       fc.constant('take' as const),
       fc.constantFrom('answered' as const, 'unavailable' as const, 'unsent' as const),

@@ -45,7 +45,7 @@ describe('claims of a renewal', () => {
     expect(renewed?.user).toEqual({ ...ADA, name: 'Ada King', additionalClaims });
   });
 
-  it('of a whole answer stand alone: what it no longer tells is gone', async () => {
+  it('of a whole answer stand alone: claims that it no longer holds are removed', async () => {
     const { idp, signIn, one, look } = await setupTwo();
     const ada = await signIn(SIGNS_IN);
     idp.claims = PART;

@@ -37,7 +37,7 @@ describe('a process that dies while it renews', () => {
     await timers.advance(7_900);
     expect(idp.asked).toEqual([]);
     expect(await passUntil(timers, next)).toEqual(BY_US);
-    // Nobody is waited for: nothing had left.
+    // The other process does not wait for an answer: nothing had left.
     expect(clock.now() - begun).toBeLessThanOrEqual(8_100);
     expect(idp.asked).toEqual(['refresh-token-1']);
     expect(await sessions.find(ada.cookie)).toMatchObject({ generation: 2 });
@@ -178,7 +178,7 @@ describe('a wall clock that is set', () => {
     ['forward', 3_600_000],
     ['back', -3_600_000],
   ])(
-    '%s by an hour while the IdP is asked has nobody ask twice, and nobody wait for ever',
+    '%s by an hour while the IdP is asked causes no second request, and no endless wait',
     async (_, ms) => {
       const { timers, wall, idp, ada, one, other } = await setupTwo();
       const release = holdAnswer({ idp });
@@ -253,7 +253,7 @@ type Fault = 'before' | 'after';
 
 const FAULT = new SallyportError('SP_STORE_UNAVAILABLE', { component: 'store:test' });
 
-/** The store as a renewal uses it, failing where it is told to. */
+/** The store as a renewal uses it, failing where the test says so. */
 function failing(store: SessionStore, faultOf: () => Fault | undefined): SessionStore {
   const wrap =
     <Call extends readonly unknown[], Answer>(method: (...call: Call) => Promise<Answer>) =>
@@ -386,7 +386,7 @@ describe('a store that fails', () => {
     expect((await look(ada))?.tokens?.refreshToken).toBe('refresh-token-2');
   });
 
-  it('for longer is given up on: the outage is told, and nothing is decided', async () => {
+  it('for longer is given up on: the outage is reported, and nothing is decided', async () => {
     const { timers, idp, ada, createProcess, sessions } = await setupTwo();
     const state = { isDown: false };
     const one = createProcess((store) =>

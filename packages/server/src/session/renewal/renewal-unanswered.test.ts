@@ -69,7 +69,7 @@ describe('an IdP that stands still', () => {
     expect(await passUntil(timers, renewing)).toEqual(REFUSED);
   });
 
-  it('is late after a minute, not before, once; whoever listens then holds up no other renewal', async () => {
+  it('is late after a minute, not before, once; listening on for it then delays no other renewal', async () => {
     const { timers, idp, signIn, one } = await setupTwo();
     idp.deliver = () => new Promise(() => {});
     const begun = timers.pending;
@@ -123,7 +123,7 @@ describe('an IdP that cannot be connected to', () => {
     expect(await look(ada)).toEqual(before);
     idp.isAway = false;
     const begun = clock.now();
-    // Nobody who may have sent is waited for.
+    // There is no wait for a process that may have sent.
     expect(await other.renew(ada)).toEqual(BY_US);
     expect(clock.now()).toBe(begun);
   });
@@ -191,7 +191,7 @@ describe('requests meanwhile', () => {
     expect(await sessions.find(ada.cookie)).toMatchObject({ generation: 3 });
   });
 
-  it('are told so as well by a process that waits for another one’s answer', async () => {
+  it('get the same from a process that waits for the answer to another one', async () => {
     const { renewals, signIn, idp, timers, createProcess, ...bench } = setupRenewals();
     const ada = await signIn();
     const release = holdAnswer({ idp, ...bench });

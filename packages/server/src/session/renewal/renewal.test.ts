@@ -107,7 +107,7 @@ describe('a renewal', () => {
     expect(await sessions.find(without.cookie)).toEqual(without.session);
   });
 
-  it('asks nothing for whoever has not the secret, and finds the cookie that has behind a planted one', async () => {
+  it('asks nothing for a cookie without the right secret, and finds the right cookie behind a planted one', async () => {
     const { idp, ada, one } = await setupTwo();
     const planted = { id: ada.id, secret: Buffer.alloc(32, 9) };
     const seen = { id: ada.id, generation: 1 };
@@ -398,7 +398,7 @@ describe('a session ended while the IdP is asked', () => {
         return stored;
       },
     }));
-    // Somebody else has decided; who asked looks again.
+    // Another process has decided; the caller reads again.
     expect(await one.renew(ada)).toEqual(BY_ANOTHER);
     expect(idp.asked).toEqual([]);
     expect(await sessions.find(ada.cookie)).toBe('session_revoked');

@@ -13,7 +13,7 @@ import { Renewals } from './renewals.ts';
 const UNAVAILABLE = new SallyportError('SP_STORE_UNAVAILABLE', { component: 'store:test' });
 
 describe('start', () => {
-  it('renews in the background, and tells that what is remembered of the session counts no longer', async () => {
+  it('renews in the background, and reports that remembered verdicts of the session are out of date', async () => {
     const { renewals, signIn, idp, sessions, changed, lines } = setup();
     const ada = await signIn();
     renewals.start([ada.cookie], seen(ada));
@@ -188,7 +188,7 @@ describe('finish', () => {
     expect(await renewals.finish([gone.cookie], seen(gone))).toBeUndefined();
     expect(await sessions.find(refused.cookie)).toBe('renewal_refused');
     expect(changed).toEqual([refused.id, gone.id]);
-    // Whoever ended the other one has told of it.
+    // The process that ended the other one has reported it.
     expect(lines).toEqual([
       ['audit', 'session_renewing', { ...lineOf(refused, 'due'), generation: 1 }],
       ['audit', 'session_ended', { ...lineOf(refused, 'renewal_refused'), error: 'invalid_grant' }],
@@ -272,7 +272,7 @@ describe('finish', () => {
     expect(clock.now() - before).toBeLessThanOrEqual(12_000);
   });
 
-  it('waits twelve seconds at most for an IdP; the renewal goes on, and nobody asks a second time', async () => {
+  it('waits twelve seconds at most for an IdP; the renewal goes on, and there is no second request', async () => {
     const { renewals, signIn, idp, sessions, takeTime, timers, clock } = setup();
     const ada = await signIn();
     takeTime(20_000);
@@ -350,14 +350,14 @@ describe('a fault', () => {
         ['error', 'renewal_failed', { session: formatSessionId(ada.id) }],
       ]);
       expect(JSON.stringify(lines)).not.toContain('canary');
-      const told = lines.length;
+      const linesBefore = lines.length;
       renewals.start([ada.cookie], seen(ada));
       await renewals.settle();
-      expect(lines).toHaveLength(told);
+      expect(lines).toHaveLength(linesBefore);
     },
   );
 
-  it('of whoever is told of the change does not reach the request', async () => {
+  it('of the listener for the change does not reach the request', async () => {
     const { renewals, signIn, sessions } = setup({
       onChanged: () => {
         throw new TypeError('a fault of ours');
@@ -443,7 +443,7 @@ describe('stop', () => {
 });
 
 describe('another process that renews', () => {
-  it('has what is remembered here forgotten too, and is not told of twice', async () => {
+  it('has what is remembered here forgotten too, and is not reported twice', async () => {
     const { renewals, signIn, createProcess, idp, changed, lines } = setup();
     const ada = await signIn();
     await createProcess().renew(ada);

@@ -17,9 +17,9 @@ const OUTCOMES: readonly (readonly [RenewalOutcome, string, readonly string[]])[
   [{ kind: 'postponed', retryAfterMs: 1, cause: undefined }, 'postponed', []],
   [{ kind: 'postponed', retryAfterMs: 1, cause: AWAY }, 'failed', ['SP_IDP_UNREACHABLE']],
 ];
-/** Told by the span alone: the renewal was somebody else's, or not this time's. */
+/** Reported by the span alone: another process renewed, or no renewal was sent this time. */
 const NOT_COUNTED = ['gone', 'postponed'];
-/** Counted while it goes on; a span is told at its end. */
+/** Counted while it goes on; a span is reported at its end. */
 const NO_END = ['unanswered'];
 
 describe('traceRenewal', () => {
@@ -28,8 +28,8 @@ describe('traceRenewal', () => {
       .read()
       .find(({ name }) => name === 'sallyport_renewals_total')
       ?.values.map(({ labels }) => String(labels['result']));
-    const told = OUTCOMES.map(([, said]) => said).filter((said) => !NOT_COUNTED.includes(said));
-    expect(new Set([...told, ...NO_END])).toEqual(new Set(counted));
+    const reported = OUTCOMES.map(([, said]) => said).filter((said) => !NOT_COUNTED.includes(said));
+    expect(new Set([...reported, ...NO_END])).toEqual(new Set(counted));
   });
 
   it('without a tracer only renews: off costs nothing', async () => {
