@@ -13,6 +13,13 @@ const BREACHES: readonly Row[] = [
   ['packages/protocol/src', 'node:fs'],
   ['packages/protocol/src', '@sallyport/server'],
   ['packages/protocol/src', '@sallyport/server/doors/hono'],
+  ['packages/kubernetes/src', 'node:fs'],
+  ['packages/kubernetes/src', '@sallyport/config'],
+  ['packages/kubernetes/src', '@sallyport/server/doors/hono'],
+  ['packages/protocol/src', '@sallyport/kubernetes/inject'],
+  ['packages/client/src', '@sallyport/kubernetes/inject'],
+  ['packages/server/src', '@sallyport/kubernetes/inject'],
+  ['packages/gateway/src', '@sallyport/kubernetes/inject'],
   ['packages/config/src', '@sallyport/server'],
   ['packages/config/src', '@sallyport/server/doors/hono'],
   ['packages/client/src', '@sallyport/server/verdict'],
@@ -51,6 +58,8 @@ const BREACHES: readonly Row[] = [
 
 const DIRECTED: readonly Row[] = [
   ['packages/config/src', '@sallyport/protocol'],
+  ['packages/kubernetes/src', '@sallyport/protocol'],
+  ['packages/cli/src', '@sallyport/kubernetes/inject'],
   ['packages/client/src', '@sallyport/config'],
   ['packages/server/src', '@sallyport/config'],
   ['packages/server/src/sign-in', 'openid-client'],

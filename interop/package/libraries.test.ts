@@ -14,7 +14,7 @@ import {
 
 const CHECKOUT = new URL('../..', import.meta.url).pathname;
 const COMPILER = join(CHECKOUT, 'node_modules/typescript/bin/tsc');
-const LIBRARIES = ['protocol', 'config', 'client', 'server'];
+const LIBRARIES = ['protocol', 'kubernetes', 'config', 'client', 'server'];
 /** Programs of the documentation that use no optional peer. */
 const DOCUMENTED = {
   'docs/application-layer.md': ['door.ts', 'node-service.ts'],
@@ -48,12 +48,15 @@ describe('The libraries, installed from their tarballs', () => {
   });
   afterAll(() => installed.remove());
 
-  it.each(['protocol', 'config', 'client'])('run the example of README: %s', async (name) => {
-    const program = programOf(`packages/${name}/README.md`, 'js');
-    const file = installed.write(`${name}.js`, program);
-    const { stdout, stderr } = await execute(process.execPath, [file], { cwd: installed.folder });
-    expect([stdout.length > 1, stderr]).toEqual([true, '']);
-  });
+  it.each(['protocol', 'kubernetes', 'config', 'client'])(
+    'run the example of README: %s',
+    async (name) => {
+      const program = programOf(`packages/${name}/README.md`, 'js');
+      const file = installed.write(`${name}.js`, program);
+      const { stdout, stderr } = await execute(process.execPath, [file], { cwd: installed.folder });
+      expect([stdout.length > 1, stderr]).toEqual([true, '']);
+    },
+  );
 
   it('run the example of README: server, whose door refuses a request without credential', async () => {
     const file = installed.write('server.js', programOf('packages/server/README.md', 'js'));

@@ -25,7 +25,7 @@ const COMMAND_FILES = [
   'dist/main.js',
   'systemd/sallyport.service',
 ];
-const LIBRARIES = ['protocol', 'config', 'client', 'server'];
+const LIBRARIES = ['protocol', 'kubernetes', 'config', 'client', 'server'];
 
 /**
  * Rehearses a release. The tests that it runs are these: in their place stands an `npm` that writes down what it is
@@ -66,7 +66,7 @@ describe('The tarballs', () => {
       [...files].map(([path, text]) => [`${name}: ${path}`, text] as const),
     );
 
-  it('are those of the command and the four public libraries', () => {
+  it('are those of the command and the five public libraries', () => {
     expect([...packed.tarballs.keys()].toSorted()).toEqual(
       ['sallyport', ...LIBRARIES.map((name) => `sallyport-${name}`)].toSorted(),
     );

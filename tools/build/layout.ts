@@ -21,6 +21,7 @@ export const COMMAND_FOLDER = 'packages/cli';
 /** Published libraries. The command's bundle carries these and the private packages. */
 export const LIBRARY_FOLDERS: readonly string[] = [
   'packages/protocol',
+  'packages/kubernetes',
   'packages/config',
   'packages/client',
   'packages/server',

@@ -69,8 +69,19 @@ export interface Config {
   readonly executions: {
     readonly app: { readonly adminClient: { readonly connection: ExecutionsConnectionConfig } };
   };
-  readonly unionAuth: { readonly injectSecret: boolean; readonly secretName: string };
+  readonly unionAuth: InjectionConfig;
   readonly secrets: SecretsConfig;
+}
+
+/** Requirement, "In-pod secret injection (executor)", and the two labels that select pods. */
+export interface InjectionConfig {
+  readonly injectSecret: boolean;
+  /** Key in the Secret; `findApiKeySecret` finds the Secret's name. */
+  readonly secretName: string;
+  /** Label of the pods that get the key, with the value `true`. */
+  readonly podLabel: string;
+  /** Label of the namespaces whose pods may get it, with the value `true`. */
+  readonly namespaceLabel: string;
 }
 
 /** Requirement, "Admin service authentication settings". */

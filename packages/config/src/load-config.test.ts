@@ -129,7 +129,12 @@ describe('defaults', () => {
     });
     expect(executions.app.adminClient.connection.authorizationHeader).toBe('core-authorization');
     expect(executions.app.adminClient.connection.scopes).toEqual(['all']);
-    expect(unionAuth).toEqual({ injectSecret: true, secretName: 'EAGER_API_KEY' });
+    expect(unionAuth).toEqual({
+      injectSecret: true,
+      secretName: 'EAGER_API_KEY',
+      podLabel: 'sallyport/inject-api-key',
+      namespaceLabel: 'sallyport/api-key-injection',
+    });
     expect(admin.insecure).toBe(false);
   });
 

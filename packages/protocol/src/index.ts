@@ -6,6 +6,13 @@
 
 export { type ApiKey, type ApiKeyRefusal, encodeApiKey, parseApiKey } from './api-key.ts';
 export {
+  API_KEY_VARIABLE,
+  type ApiKeySecret,
+  type ApiKeySecretRefusal,
+  findApiKeySecret,
+  STRONGER_API_KEY_VARIABLE,
+} from './api-key-secret.ts';
+export {
   type CookieAttributes,
   readCookies,
   serializeSetCookie,

@@ -5,6 +5,7 @@
  */
 
 import type { SettingVariable } from '@sallyport/config';
+import { API_KEY_VARIABLE, STRONGER_API_KEY_VARIABLE } from '@sallyport/protocol';
 
 /** Brand prefix of the requirement (`CORE_CREDENTIALS_CLIENT_ID`). */
 export const DEFAULT_BRAND = 'CORE';
@@ -108,8 +109,8 @@ const DEPLOYMENT_VARIABLES: Readonly<Record<string, readonly string[]>> = {
 
 /** Variables that hold an API key, the winning one first: what was injected into a pod, then the rest. */
 export const API_KEY_VARIABLES: readonly string[] = [
-  '_UNION_EAGER_API_KEY',
-  'EAGER_API_KEY',
+  STRONGER_API_KEY_VARIABLE,
+  API_KEY_VARIABLE,
   'FLYTE_API_KEY',
 ];
 

@@ -5,6 +5,7 @@ import {
   bearerHeaderKind,
   clientEndpointKind,
   domainKind,
+  labelNameKind,
   listenHostKind,
   queryParameterKind,
   secretNameKind,
@@ -182,7 +183,27 @@ describe('addresses', () => {
     ['eager-api-key', true],
     ['../eager', false],
     ['a b', false],
+    ['EAGER_', false],
+    ['a_.b', false],
   ])('secret name %s: %s', (name, isTaken) => {
     expect(keep(secretNameKind, name) !== undefined).toBe(isTaken);
+  });
+
+  it.each([
+    ['sallyport/inject-api-key', true],
+    ['example.com/Team_1.a', true],
+    ['team', true],
+    [`${'a'.repeat(253)}/${'b'.repeat(63)}`, true],
+    [`${'a'.repeat(254)}/b`, false],
+    ['b'.repeat(64), false],
+    ['/name', false],
+    ['example.com/', false],
+    ['Example.com/name', false],
+    ['a/b/c', false],
+    ['-a', false],
+    ['a b', false],
+    ['', false],
+  ])('label name %s: %s', (name, isTaken) => {
+    expect(keep(labelNameKind, name) !== undefined).toBe(isTaken);
   });
 });

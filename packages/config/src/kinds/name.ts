@@ -8,6 +8,7 @@ import { isIP } from 'node:net';
 import {
   accept,
   canonicalHeaderName,
+  findApiKeySecret,
   HOP_BY_HOP_HEADERS,
   isRemovedHeader,
 } from '@sallyport/protocol';
@@ -228,9 +229,19 @@ export const clientEndpointKind: Kind<string> = patternKind(
   /^(?:dns:\/\/\/|https?:\/\/)?(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9a-fA-F:.]+\])(?::\d{1,5})?\/?$/,
 );
 
-/** The name of a Kubernetes secret, or of the environment variable made from it. */
-export const secretNameKind: Kind<string> = patternKind(
+const SECRET_NAME =
+  'a name that is a key of a Kubernetes Secret, and in lower case with - for _ the name of one, such as EAGER_API_KEY';
+
+/** Name and key of a Kubernetes Secret in one; see `findApiKeySecret`. */
+export const secretNameKind: Kind<string> = textKind({
+  name: 'string',
+  expected: SECRET_NAME,
+  check: (text) => (findApiKeySecret(text).ok ? accept(text) : wrong(SECRET_NAME)),
+});
+
+/** The name of a Kubernetes label: an optional prefix that is a DNS-1123 subdomain, `/`, and a name. */
+export const labelNameKind: Kind<string> = patternKind(
   'string',
-  'the name of a secret: letters, digits, -, _ and .',
-  /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,251}[A-Za-z0-9])?$/,
+  'the name of a Kubernetes label, such as example.com/name',
+  /^(?:(?=[^/]{1,253}\/)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*\/)?[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/,
 );

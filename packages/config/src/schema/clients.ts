@@ -7,7 +7,7 @@
 import { DEFAULT_AUTHORIZATION_HEADER } from '@sallyport/protocol';
 import type { Config } from '../config.ts';
 import { booleanKind, enumKind, listKind } from '../kinds/kind.ts';
-import { bearerHeaderKind, secretNameKind } from '../kinds/name.ts';
+import { bearerHeaderKind, labelNameKind, secretNameKind } from '../kinds/name.ts';
 import { clientIdKind, durationKind, pathKind, scopeKind, secretKind } from '../kinds/text.ts';
 import { endpointKind } from '../kinds/url.ts';
 import { SecretText } from '../secret-text.ts';
@@ -108,7 +108,18 @@ export const CLIENTS_SCHEMA: SchemaOf<
     secretName: {
       kind: secretNameKind,
       fallback: 'EAGER_API_KEY',
-      meaning: 'Name of the secret that task pods call back with.',
+      meaning:
+        'Key, in a Kubernetes Secret, of the API key that task pods call back with. In lower case with `-` for `_` it is the name of the Secret. The variable in the pod is always `EAGER_API_KEY`.',
+    },
+    podLabel: {
+      kind: labelNameKind,
+      fallback: 'sallyport/inject-api-key',
+      meaning: 'Label of the pods that get the API key, with the value `true`.',
+    },
+    namespaceLabel: {
+      kind: labelNameKind,
+      fallback: 'sallyport/api-key-injection',
+      meaning: 'Label of the namespaces whose pods may get the API key, with the value `true`.',
     },
   },
   secrets: {
