@@ -179,7 +179,7 @@ describe('Deployment variables on the wire', () => {
       headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
     });
 
-  it('OIDC_BASE_URL and OIDC_CLIENT_ID are where /login sends the browser, and as whom', async () => {
+  it('OIDC_BASE_URL is where /login sends the browser, and OIDC_CLIENT_ID is the client it names', async () => {
     const login = await exchange(`${plane.url}/login`);
     const location = new URL(login.location ?? '');
     expect(location.origin).toBe(variables().get('OIDC_BASE_URL'));

@@ -130,7 +130,7 @@ describe('admin.authType', () => {
     expect(grants()).toEqual([{ type: 'authorization_code', credentials: '' }]);
   });
 
-  it('Pkce gives nothing to whom no person can sign in for', async () => {
+  it('Pkce gives no token where no person can sign in', async () => {
     const { code, stdout } = await run(person());
     expect([code, stdout, grants()]).toEqual([4, '', []]);
   });
@@ -150,7 +150,7 @@ describe('admin.authType', () => {
 });
 
 describe('admin.clientId', () => {
-  it('is who asks for the token', async () => {
+  it('is the client that asks for the token', async () => {
     expect((await run({ ...automation(), clientId: 'robot' })).code).toBe(0);
     expect(grants()).toEqual([{ ...MACHINE, credentials: `robot:${SECRET}` }]);
   });
@@ -189,7 +189,7 @@ describe('Environment variables instead of the file', () => {
     CORE_CREDENTIALS_AUTH_MODE: 'basic',
   };
 
-  it('CORE_CREDENTIALS_CLIENT_ID is who asks, whatever the file says', async () => {
+  it('CORE_CREDENTIALS_CLIENT_ID is the client that asks, also when the file names another', async () => {
     const { CORE_CREDENTIALS_CLIENT_ID } = VARIABLES;
     await run(automation(), { CORE_CREDENTIALS_CLIENT_ID });
     expect(grants()).toEqual([{ ...MACHINE, credentials: `from-environment:${SECRET}` }]);

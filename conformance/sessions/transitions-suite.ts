@@ -127,7 +127,7 @@ export function testTransitions(under: DeploymentUnderTest): void {
       await expectNews(['session_ended signed_out']);
     });
 
-    it('is none when a session is used, polled or looked at, or its person is sent on by /login', async () => {
+    it('has no event when a session is used, polled or shown at the account page, or /login sends its person on', async () => {
       const browser = new Browser();
       const cookie = await signIn(browser);
       const { host } = new URL(deployment.publicUrl);

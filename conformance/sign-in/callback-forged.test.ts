@@ -199,7 +199,7 @@ describe('An answer at /callback', () => {
       },
     );
 
-    it('that means nothing to us: is none of our business', async () => {
+    it('that is unknown is ignored', async () => {
       const opened = await open();
       await expectHonest({
         ...opened,

@@ -57,7 +57,7 @@ describe('An IdP that answers', () => {
     return received;
   };
 
-  describe('a code with an answer that is none', () => {
+  describe('a code with an invalid answer', () => {
     it.each<[string, Lie]>([
       ['without an id_token', withFields({ id_token: undefined })],
       ['with an id_token null', withFields({ id_token: null })],

@@ -60,7 +60,7 @@ const credentials = () =>
   );
 
 describe.each(BLOCKS)('%s', (block) => {
-  it('clientId is who asks for the token, once for many requests', async () => {
+  it('clientId is the client that asks for the token, once for many requests', async () => {
     const service = start(block);
     expect([await call(service), await call(service)]).toEqual([200, 200]);
     expect(credentials()).toEqual(['service:one']);

@@ -133,7 +133,7 @@ describe.skipIf(NGINX.isLeftOut)('nginx: a path in another spelling', () => {
     ['/enqueue_stripe_request', 'console'],
     ['/api/v1/dataproxy/x', 'dataproxy'],
     ['/api/v1/dataproxyx', 'admin'],
-  ])('arrives as it was sent, for who has a session: %s', async (path, backend) => {
+  ])('arrives as it was sent, for a person with a session: %s', async (path, backend) => {
     const visitor = new Browser();
     await platform.signIn(visitor);
     platform.arrived();

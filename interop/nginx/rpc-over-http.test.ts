@@ -99,7 +99,7 @@ describe.skipIf(NGINX.isLeftOut)('nginx: Connect and gRPC-Web in front of the se
     },
   );
 
-  it('who is known but may not enter: permission_denied, and status 7', async () => {
+  it('a known caller who may not enter: permission_denied, and status 7', async () => {
     const crossSite = { ...session, origin: 'https://evil.example' };
     expect(connectCode(await post(platform, { ...CONNECT, ...crossSite }))).toEqual([
       403,

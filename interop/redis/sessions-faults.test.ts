@@ -181,7 +181,7 @@ describe.skipIf(REDIS.isLeftOut)('redis-server', () => {
         expect(Number(answer.headers['retry-after'])).toBeGreaterThanOrEqual(1);
       });
     } else {
-      it('admits who has a session, whether the verdict was remembered or not', async () => {
+      it('admits a person with a session, whether the verdict was remembered or not', async () => {
         expect(await statuses(remembered)).toEqual([200, 200]);
         expect((await shared.me(1, unremembered)).status).toBe(200);
       });

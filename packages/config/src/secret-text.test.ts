@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { SecretText } from './secret-text.ts';
 
 describe('SecretText', () => {
-  it('gives its value to who asks, and to no printing', () => {
+  it('gives its value to an explicit call, and to no printing', () => {
     const secret = new SecretText('hunter2');
     expect(secret.reveal()).toBe('hunter2');
     expect(secret.isPresent).toBe(true);

@@ -138,7 +138,7 @@ describe('a request that goes round every ingress', () => {
     expect(fixed.asked).toEqual([]);
   });
 
-  it('slides the session cookie of who is admitted', async () => {
+  it('slides the session cookie of an admitted person', async () => {
     const { url } = await startFront();
     const response = await fetch(`${url}/v1`, { headers: { 'core-http': 'Bearer slid' } });
     expect(response.headers.getSetCookie()).toEqual(['__Host-core_session=slid; Path=/']);

@@ -114,7 +114,7 @@ describe('The port of the metrics', () => {
     },
   );
 
-  it('asks once for all who scrape at the same time, and anew for who comes later', async () => {
+  it('reads the metrics once for all scrapes at the same time, and again for a later one', async () => {
     let asked = 0;
     const waiting = Promise.withResolvers<Exposition>();
     const { port } = await listen(() => {

@@ -152,7 +152,7 @@ describe('Replacing workers one after the other', () => {
     expect(started.map(({ source }) => source)).toEqual(['old', 'new', 'new']);
   });
 
-  it('is called off by a newer one: who starts is asked to end, who is replaced stays so', async () => {
+  it('is called off by a newer one: a worker that is starting is asked to end, a replaced one stays replaced', async () => {
     const { started, listen, end, unwanted, rolled, startWith, roll } = beginRoll();
     await turn();
     listen(2);

@@ -44,7 +44,7 @@ describe('a check that no person asked for', () => {
     });
   });
 
-  it('refuses whom it would refuse otherwise', async () => {
+  it('refuses the same requests as otherwise', async () => {
     const { ask, signIn, sessions } = createCheckUnderTest();
     const { cookie } = await signIn();
     await ask(cookie, PASSIVE);

@@ -119,7 +119,7 @@ export function testRenewalLeases(name: string, create: (clock: Clock) => StoreU
         expect(await other.lease(1, 'b', 60_000)).toBe(false);
       }));
 
-    it('is refused to who has lost the lease to another meanwhile, and notes nothing', () =>
+    it('is refused to a holder that has lost the lease to another meanwhile, and notes nothing', () =>
       withStores(async (one, other, _, elapse) => {
         await one.create(createStoredSession(1), undefined);
         await one.lease(1, 'a', 200);
@@ -153,7 +153,7 @@ export function testRenewalLeases(name: string, create: (clock: Clock) => StoreU
         expect(await one.lease(1, 'another holder', 60_000)).toBe(false);
       }));
 
-    it('of one session is none of another', () =>
+    it('of one session does not hold for another', () =>
       withStores(async (one, other) => {
         expect(await one.lease(1, 'a', 60_000)).toBe(true);
         expect(await other.lease(2, 'b', 60_000)).toBe(true);

@@ -67,7 +67,7 @@ describe('the budget of a second', () => {
     expect(begun).toEqual([start, start, start + 1_000, start + 1_000]);
   });
 
-  it('turns away whom it would let wait for more than two seconds', async () => {
+  it('turns away a caller that would wait for more than two seconds', async () => {
     const { pass, timers } = setup(1);
     const asked = times(5, pass);
     await timers.advance(10_000);

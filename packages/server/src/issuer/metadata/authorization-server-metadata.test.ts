@@ -178,7 +178,7 @@ describe('the document of an authorization server', () => {
     await vi.waitFor(() => expect(metadata.current).toBeDefined());
   });
 
-  it('of a server that is down is tried again by itself, and once a second at most by who asks', async () => {
+  it('of a server that is down is tried again by itself, and by requests once a second at most', async () => {
     const server = await startMetadataServer();
     await server.goDown();
     const { source, timers, clock, events } = setup();

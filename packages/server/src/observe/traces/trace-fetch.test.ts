@@ -31,7 +31,7 @@ describe('traceFetch', () => {
     expect(traceFetch(fetch, [], undefined)).toBe(fetch);
   });
 
-  it('says what was asked of whom and the status, and neither path, query, header nor body', async () => {
+  it('holds operation, server and status, and neither path, query, header nor body', async () => {
     const spans = await fetchWithin(async () => new Response(CANARY), TOKEN_URL, TOKEN_REQUEST);
     expect(spans).toHaveLength(1);
     expect(spans[0]).toMatchObject({ kind: 'call', name: 'idp token', failures: [] });
