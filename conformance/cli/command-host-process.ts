@@ -5,6 +5,8 @@
  * @module
  */
 
+import { takeStdout } from '../wire/take-stdout.ts';
+
 /** What the test sends: one command. */
 interface Command {
   readonly args: readonly string[];
@@ -21,6 +23,9 @@ let code: number | undefined;
 let stdout = '';
 let stderr = '';
 
+takeStdout((bytes) => {
+  stdout += Buffer.from(bytes).toString();
+});
 process.stdout.write = collector((text) => {
   stdout += text;
 });

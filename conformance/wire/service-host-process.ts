@@ -11,6 +11,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { EventEmitter } from 'node:events';
 import { Writable } from 'node:stream';
 import type { FromHost, ToHost } from './service-host.ts';
+import { takeStdout } from './take-stdout.ts';
 
 /** What one service takes for its process. */
 interface Service {
@@ -37,6 +38,7 @@ for (const name of ['argv', 'env', 'stdout', 'stderr'] as const) {
   const get = () => current.getStore()?.[name] ?? original;
   Object.defineProperty(process, name, { configurable: true, enumerable: true, get });
 }
+takeStdout((bytes) => process.stdout.write(bytes));
 for (const name of ['on', 'once', 'off', 'removeAllListeners'] as const)
   process[name] = followService(name, process[name]) as never;
 process.exit = ((code) => {

@@ -17,12 +17,11 @@ const SOURCE_CONDITION = '--conditions=source';
 if (process.argv[2] === 'serve') expectSignals();
 if (['serve', 'up'].includes(process.argv[2])) beSmall();
 
-const [{ enableCompileCache }, fs, { homedir }, { isAbsolute, join }] = await Promise.all([
-  import('node:module'),
-  import('node:fs'),
-  import('node:os'),
-  import('node:path'),
-]);
+// Imported by name, a part of Node loads all that hangs on it; asked for like this, only itself.
+const { enableCompileCache } = process.getBuiltinModule('node:module');
+const fs = process.getBuiltinModule('node:fs');
+const { homedir } = process.getBuiltinModule('node:os');
+const { isAbsolute, join } = process.getBuiltinModule('node:path');
 
 // Compiled code is kept: a command that only prints a kept token spends most of its time on loading.
 // Where there is no folder that this user alone can write to, nothing is lost but time.

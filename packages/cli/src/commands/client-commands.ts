@@ -9,15 +9,14 @@ import type { Interruption } from '../process/interruption.ts';
 import type { ExitCode } from '../terminal/report.ts';
 import { runCommand } from '../terminal/run-command.ts';
 import { EXIT, EXIT_CODES_HELP, type Stdio } from '../terminal/stdio.ts';
-import { wrapTalk } from '../terminal/wrap-line.ts';
 import { SHELLS, type Shell } from './shells.ts';
+import { isDurationOption, PLATFORM_OPTIONS, TOKEN_OPTIONS } from './token-options.ts';
 
 /** Help is wrapped down to this width of its second column. */
 const MIN_HELP_COLUMNS = 24;
 
 /** Adds `login`, `logout`, `whoami`, `status`, `token` and `completion`. Each loads its code when it runs. */
 export function addClientCommands(program: Command, stdio: Stdio): void {
-  const talk: Stdio = { ...stdio, error: wrapTalk(stdio.error, process.stderr) };
   const add = (name: string, description: string): Command =>
     program
       .command(name)
@@ -27,9 +26,9 @@ export function addClientCommands(program: Command, stdio: Stdio): void {
       .addHelpText('after', EXIT_CODES_HELP);
   const run = async (
     options: { readonly json?: boolean },
-    command: (interruption: Interruption) => Promise<ExitCode>,
+    command: (talk: Stdio, interruption: Interruption) => Promise<ExitCode>,
   ): Promise<void> => {
-    process.exitCode = await runCommand(command, options.json === true, talk);
+    process.exitCode = await runCommand(command, options.json === true, stdio);
   };
 
   withPlatform(
@@ -47,7 +46,7 @@ export function addClientCommands(program: Command, stdio: Stdio): void {
     .option('--qr', 'also show the address as a QR code, on a terminal')
     .action(async (options) => {
       const { login } = await import('./login.ts');
-      await run(options, (interruption) => login(options, talk, interruption));
+      await run(options, (talk, interruption) => login(options, talk, interruption));
     });
 
   withPlatform(add('logout', 'revoke and delete the tokens'))
@@ -55,12 +54,12 @@ export function addClientCommands(program: Command, stdio: Stdio): void {
     .option('--all', 'for every profile')
     .action(async (options) => {
       const { logout } = await import('./logout.ts');
-      await run(options, (interruption) => logout(options, talk, interruption));
+      await run(options, (talk, interruption) => logout(options, talk, interruption));
     });
 
   withPlatform(add('whoami', 'ask the platform who is signed in')).action(async (options) => {
     const { whoami } = await import('./whoami.ts');
-    await run(options, (interruption) => whoami(options, talk, interruption));
+    await run(options, (talk, interruption) => whoami(options, talk, interruption));
   });
 
   withPlatform(
@@ -69,18 +68,17 @@ export function addClientCommands(program: Command, stdio: Stdio): void {
     .option('--offline', 'send no request')
     .action(async (options) => {
       const { status } = await import('./status.ts');
-      await run(options, (interruption) => status(options, talk, interruption));
+      await run(options, (talk, interruption) => status(options, talk, interruption));
     });
 
-  withPlatform(add('token', 'print an access token and nothing else'))
-    .option('--header', 'print it as the header line the platform reads')
-    .option('--exec-credential', 'print it as a Kubernetes ExecCredential')
-    .option('--min-ttl <duration>', 'how long it must still live (default: 5m)', checkDuration)
-    .option('--no-login', 'never ask a person')
-    .action(async (options) => {
-      const { token } = await import('./token.ts');
-      await run(options, (interruption) => token(options, talk, interruption));
-    });
+  const token = withPlatform(add('token', 'print an access token and nothing else'));
+  for (const [flags, description] of TOKEN_OPTIONS)
+    if (flags.includes('<duration>')) token.option(flags, description, checkDuration);
+    else token.option(flags, description);
+  token.action(async (options) => {
+    const { token } = await import('./token.ts');
+    await run(options, (talk, interruption) => token(options, talk, interruption));
+  });
 
   add('completion', 'print a script that completes commands and options')
     .argument('<shell>', SHELLS.join(', '), checkShell)
@@ -93,18 +91,18 @@ export function addClientCommands(program: Command, stdio: Stdio): void {
     });
 }
 
-function withPlatform(command: Command, endpoint = 'address of the platform'): Command {
-  return command
-    .option('--endpoint <url>', endpoint)
-    .option('--profile <name>', 'the profile to use')
-    .option('--config <file>', 'YAML file of profiles, instead of your own')
-    .option('--ca-file <file>', 'certificates (PEM) to trust beside those of the system')
-    .option('--json', 'print as JSON, errors too');
+function withPlatform(command: Command, endpoint?: string): Command {
+  for (const [flags, description] of PLATFORM_OPTIONS)
+    command.option(
+      flags,
+      flags.startsWith('--endpoint ') ? (endpoint ?? description) : description,
+    );
+  return command;
 }
 
 /** Only looks at the form; the value is read where it is used. */
 function checkDuration(text: string): string {
-  if (!/^(?:\d{1,9}(?:\.\d{1,6})?(?:ms|s|m|h))+$/.test(text))
+  if (!isDurationOption(text))
     throw new InvalidArgumentError('a duration is written like 90s, 5m or 1h30m');
   return text;
 }

@@ -9,7 +9,6 @@ import type { Interruption } from '../process/interruption.ts';
 import type { ExitCode } from '../terminal/report.ts';
 import { runCommand } from '../terminal/run-command.ts';
 import type { Stdio } from '../terminal/stdio.ts';
-import { wrapTalk } from '../terminal/wrap-line.ts';
 
 /** Help is wrapped down to this width of its second column. */
 const MIN_HELP_COLUMNS = 24;
@@ -23,12 +22,11 @@ Exit codes:
 
 /** Adds `sessions list` and `sessions revoke`. Their code is loaded when they run. */
 export function addSessionsCommand(program: Command, stdio: Stdio): void {
-  const talk: Stdio = { ...stdio, error: wrapTalk(stdio.error, process.stderr) };
   const run = async (
     options: { readonly json?: boolean },
-    command: (interruption: Interruption) => Promise<ExitCode>,
+    command: (talk: Stdio, interruption: Interruption) => Promise<ExitCode>,
   ): Promise<void> => {
-    process.exitCode = await runCommand(command, options.json === true, talk);
+    process.exitCode = await runCommand(command, options.json === true, stdio);
   };
   const sessions = program
     .command('sessions')
@@ -50,7 +48,7 @@ export function addSessionsCommand(program: Command, stdio: Stdio): void {
     if (options.issuer !== undefined && options.subject === undefined)
       list.error('error: --issuer goes with --subject');
     const { listSessions } = await import('./sessions-list.ts');
-    await run(options, (interruption) => listSessions(options, talk, interruption));
+    await run(options, (talk, interruption) => listSessions(options, talk, interruption));
   });
 
   const revoke = add('revoke', 'end sessions; running servers refuse them within a second')
@@ -73,7 +71,7 @@ export function addSessionsCommand(program: Command, stdio: Stdio): void {
     const ids = parseIds(words);
     if (!ids.ok) return revoke.error(`error: ${ids.error}`);
     const all = { ...options, ids: ids.value };
-    await run(options, (interruption) => revokeSessions(all, talk, interruption));
+    await run(options, (talk, interruption) => revokeSessions(all, talk, interruption));
   });
 }
 

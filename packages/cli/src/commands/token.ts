@@ -7,7 +7,7 @@
 import type { TokenSet } from '@sallyport/client';
 import type { Interruption } from '../process/interruption.ts';
 import { type PlatformOptions, readSources } from '../profile/sources.ts';
-import { printToken } from '../sign-in/print-token.ts';
+import { formatToken } from '../sign-in/format-token.ts';
 import { findCachedToken } from '../sign-in/warm-token.ts';
 import { type ExitCode, type Failure, reportFailure } from '../terminal/report.ts';
 import { EXIT, type Stdio } from '../terminal/stdio.ts';
@@ -35,7 +35,7 @@ export async function token(
   const minTtlMs = await readMinTtl(options.minTtl);
   const kept = await findCachedToken(sources, minTtlMs, Date.now());
   if (kept !== undefined) {
-    printToken(kept.tokens, kept.header, options, stdio);
+    stdio.out(formatToken(kept.tokens, kept.header, options));
     return EXIT.ok;
   }
   const { obtainToken } = await import('../sign-in/obtain-token.ts');
@@ -46,7 +46,7 @@ export async function token(
   const lifetimeMs = lifetimeOf(obtained.value.tokens);
   if (minTtlMs !== undefined && lifetimeMs !== undefined && lifetimeMs < minTtlMs)
     return reportFailure(await tooShort(lifetimeMs), options.json === true, stdio);
-  printToken(obtained.value.tokens, obtained.value.header, options, stdio);
+  stdio.out(formatToken(obtained.value.tokens, obtained.value.header, options));
   return EXIT.ok;
 }
 

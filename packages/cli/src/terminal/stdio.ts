@@ -4,6 +4,7 @@
  * @module
  */
 
+import { fstatSync, writeSync } from 'node:fs';
 import { withoutUnprintable } from '@sallyport/protocol';
 
 /** Where a command writes, and whether a person reads it. */
@@ -28,6 +29,9 @@ export interface Stdio {
   readonly cleanse: (text: string) => string;
 }
 
+const STDIN = 0;
+const STDOUT = 1;
+const STDERR = 2;
 /** Shorter texts are words, and taking them out would only garble. */
 const SECRET_MIN_LENGTH = 8;
 
@@ -52,22 +56,57 @@ Exit codes:
 
 /** The process's own streams. A reader that goes away early is no failure. */
 export function createStdio(): Stdio {
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-  });
   const concealed = new Set<string>();
   const cleanse = (text: string): string =>
     [...concealed].reduce((rest, secret) => rest.replaceAll(secret, '[secret]'), text);
+  const write = createStdoutWriter();
   return {
-    out: (line) => process.stdout.write(`${line}\n`),
+    out: (line) => write(`${line}\n`),
     error: (line) => process.stderr.write(`${toPrintableLines(cleanse(line))}\n`),
-    isTerminal: process.stdout.isTTY,
+    get isTerminal() {
+      return mayBeTerminal(STDOUT) && process.stdout.isTTY;
+    },
     cleanse,
     conceal(secret) {
       if (secret.length >= SECRET_MIN_LENGTH) concealed.add(secret);
     },
-    isInteractive: process.stdin.isTTY && process.stderr.isTTY,
+    get isInteractive() {
+      return (
+        mayBeTerminal(STDIN) && mayBeTerminal(STDERR) && process.stdin.isTTY && process.stderr.isTTY
+      );
+    },
   };
+}
+
+/**
+ * Writes to stdout without opening it as a stream, which would be a fifth of what `sallyport --help` does. The stream
+ * is for what a plain write cannot do: wait for a full pipe, outlive a reader, and put text on a Windows console.
+ */
+function createStdoutWriter(): (text: string) => void {
+  let isStream = false;
+  const openStream = (): void => {
+    isStream = true;
+    process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+    });
+  };
+  if (process.platform === 'win32') openStream();
+  return (text) => {
+    let rest = Buffer.from(text);
+    if (!isStream)
+      try {
+        while (rest.length > 0) rest = rest.subarray(writeSync(STDOUT, rest));
+        return;
+      } catch {
+        openStream();
+      }
+    process.stdout.write(rest);
+  };
+}
+
+/** Pipes, sockets and files are no terminals: for these no stream has to be opened to find out. */
+function mayBeTerminal(descriptor: number): boolean {
+  return process.platform === 'win32' || fstatSync(descriptor).isCharacterDevice();
 }
 
 function toPrintableLines(text: string): string {

@@ -1,0 +1,127 @@
+/**
+ * The commands of operators, as the command line has them.
+ *
+ * @module
+ */
+
+import { type Command, InvalidArgumentError } from 'commander';
+import { EXIT, type Stdio } from '../terminal/stdio.ts';
+
+/** Time for the reader of the log to take the last lines, once the work has ended. */
+const LAST_LINES_MS = 2_000;
+
+/** Adds `up`, `serve`, `healthcheck` and `rotate-keys`. Each loads its code when it runs. */
+export function addServerCommands(program: Command, stdio: Stdio): void {
+  program
+    .command('up')
+    .description(
+      'run the whole plane on this machine: identity provider, admin service, gateway, protected console',
+    )
+    .option('--port <number>', 'port of the gateway; 0 takes a free one', parsePort, 8080)
+    .option(
+      '--idp-port <number>',
+      'port of the identity provider (default: the next one after --port)',
+      parsePort,
+    )
+    .option('--state <folder>', 'where secrets, passwords and sessions are kept', '.sallyport')
+    .option(
+      '--upstream <url>',
+      'put the sign-in in front of this server instead of the built-in console',
+      parseUpstream,
+    )
+    .option(
+      '--https',
+      'make the public URL https: browsers then have to trust the authority it prints',
+    )
+    .option(
+      '--cli-refresh-tokens',
+      'let the command line stay signed in: the native app gets refresh tokens and asks for them',
+    )
+    .option('--sign-in-as <name>', 'INSECURE: sign everybody in as ada or grace, without a page')
+    .option('--json', 'one JSON object when ready instead of text')
+    .action(async (options) => {
+      const { up } = await import('./up.ts');
+      await finish(up(options, stdio), stdio);
+    });
+
+  program
+    .command('serve')
+    .description("run the admin service's authentication for production")
+    .option('--config <file>', 'YAML file; environment variables and options win over it')
+    .option('--port <number>', 'port to listen on; 0 takes a free one', parsePort)
+    .option('--host <address>', 'address to listen on')
+    .option('--state <folder>', 'where sessions and the key ring are kept')
+    .option(
+      '--check',
+      'validate the configuration, say where each setting that is not a default came from, and exit',
+    )
+    .option('--json', 'print as JSON; with --check every setting, without secrets')
+    .action(async (options) => {
+      const { serve } = await import('./serve.ts');
+      await finish(serve(options, stdio), stdio);
+      // Log lines that are not read must not keep the process.
+      if (options.check !== true) setTimeout(() => process.exit(), LAST_LINES_MS).unref();
+    });
+
+  program
+    .command('healthcheck')
+    .description('ask the running service whether it is ready; 0 when it is, else 1')
+    .option('--config <file>', "the service's YAML file; environment variables win over it")
+    .option(
+      '--url <address>',
+      'ask here, http://HOST:PORT or unix:/PATH (default: where the configuration says)',
+      parseProbeAddress,
+    )
+    .option('--live', 'ask whether it answers at all, ready or not')
+    .option('--json', 'print as JSON')
+    .action(async (options) => {
+      const { healthcheck } = await import('./healthcheck.ts');
+      await finish(healthcheck(options, stdio), stdio);
+    });
+
+  program
+    .command('rotate-keys')
+    .description('add a key to the key ring; it seals ten minutes later; sessions continue')
+    .option('--config <file>', 'YAML file')
+    .option('--state <folder>', 'where the key ring is kept')
+    .option('--json', 'print as JSON')
+    .action(async (options) => {
+      const { rotateKeys } = await import('./rotate-keys.ts');
+      await finish(rotateKeys(options, stdio), stdio);
+    });
+}
+
+/** Ends the process with the command's code, or with what went wrong in one line. */
+async function finish(command: Promise<number>, stdio: Stdio): Promise<void> {
+  try {
+    process.exitCode = await command;
+  } catch (error) {
+    const { describeFailure } = await import('@sallyport/server/observe');
+    const isFailure = error instanceof Error && error.name === 'SallyportError';
+    stdio.error(`sallyport: ${isFailure ? error.message : describeFailure(error)}`);
+    process.exitCode = EXIT.failure;
+  }
+}
+
+function parsePort(text: string): number {
+  const port = Number(text);
+  if (!/^\d{1,5}$/.test(text) || port > 65_535)
+    throw new InvalidArgumentError('a port is a number from 0 to 65535');
+  return port;
+}
+
+function parseProbeAddress(text: string): string {
+  if (/^unix:\/./.test(text)) return text;
+  const url = URL.parse(text);
+  if (url?.protocol !== 'http:' || url.href !== `${url.origin}/`)
+    throw new InvalidArgumentError('an address is http://HOST:PORT or unix:/PATH');
+  return url.origin;
+}
+
+function parseUpstream(text: string): string {
+  const url = URL.parse(text);
+  if (url?.protocol !== 'http:' || url.pathname !== '/' || url.search !== '') {
+    throw new InvalidArgumentError('an upstream is an origin such as http://localhost:3000');
+  }
+  return url.origin;
+}
