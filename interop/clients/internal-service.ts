@@ -44,6 +44,9 @@ export function startInternalService(given: Given): InternalService {
       throw new Error('a service asks no person');
     },
     onWarning: () => {},
+    refreshesAhead: true,
+    startSpreadMs: 0,
+    random: () => 0,
   });
   return {
     ...client,

@@ -185,7 +185,9 @@ describe('union.auth', () => {
       const service = start('union.auth', changes);
       await call(service);
       service.advance(55 * MINUTE);
+      const renewal = platform.nextRequest('/token');
       expect(await call(service)).toBe(200);
+      await renewal;
       expect(tokenRequests()).toHaveLength(2);
     },
   );
@@ -200,7 +202,9 @@ describe('union.auth', () => {
     const wider = start('union.auth', { tokenRefreshWindow: '10m' });
     await call(wider);
     wider.advance(54 * MINUTE);
+    const renewal = platform.nextRequest('/token');
     await call(wider);
+    await renewal;
     expect(tokenRequests()).toHaveLength(3);
     expect(complaints('union.auth', { tokenRefreshWindow: 300 })[0]).toContain(
       'union.auth.tokenRefreshWindow: found 300',

@@ -19,6 +19,7 @@ const LIBRARIES = ['protocol', 'kubernetes', 'config', 'client', 'server'];
 const DOCUMENTED = {
   'docs/application-layer.md': ['door.ts', 'node-service.ts'],
   'docs/clients.md': ['platform.ts', 'with-fetch.ts'],
+  'docs/services.md': ['service.ts'],
 };
 const execute = promisify(execFile);
 

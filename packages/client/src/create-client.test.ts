@@ -8,8 +8,9 @@ import {
   type TestPorts,
 } from '@sallyport/testing/client/ports';
 import { type ScriptedServer, startScriptedServer } from '@sallyport/testing/idp/scripted-server';
+import { Timers } from '@sallyport/testing/time/timers';
 import { freePort } from '@sallyport/testing/wire/ports';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type ClientPorts, createClient } from './create-client.ts';
 import type { PlatformMetadata } from './platform-metadata.ts';
 import type { ClientSettings } from './settings/client-settings.ts';
@@ -241,6 +242,100 @@ describe('a client', () => {
     });
     advertise();
     expect(await client.tokenSource.get()).toMatchObject({ ok: true });
+  });
+});
+
+describe('a client of an internal service', () => {
+  const serviceSettings = (flags: Record<string, unknown> = {}): ClientSettings => {
+    const loaded = loadClientSettings({
+      env: {},
+      flags: {
+        'admin.endpoint': platform.origin,
+        'union.auth.clientId': 'service',
+        'union.auth.clientSecretLocation': join(folder, 'client_secret'),
+        ...flags,
+      },
+      block: 'union.auth',
+    });
+    if (!loaded.ok) throw new Error(JSON.stringify(loaded.error));
+    return loaded.value.settings;
+  };
+  const ahead = (timers: Timers): Partial<ClientPorts> => ({
+    schedule: timers.schedule,
+    random: () => 0,
+    startSpreadMs: 0,
+  });
+
+  it('has its token renewed in the background, without a call', async () => {
+    advertise();
+    const timers = new Timers();
+    const client = create(serviceSettings(), ahead(timers));
+    expect(client.tokenStatus()).toMatchObject({ isUsable: false, outage: undefined });
+    expect(await client.tokenSource.get()).toMatchObject({ value: { accessToken: 'at-1' } });
+    expect(client.tokenStatus()).toMatchObject({ isUsable: true, expiresAt: START + 3_600_000 });
+    ports.advance(3_300_000);
+    timers.fire(60_000);
+    await vi.waitFor(() => expect(client.tokenStatus()?.expiresAt).toBe(START + 6_900_000));
+    expect(await client.tokenSource.get()).toMatchObject({ value: { accessToken: 'at-2' } });
+    client.close();
+    expect(timers.waiting).toEqual([]);
+  });
+
+  it('with the admin block has so only when asked for', async () => {
+    advertise();
+    const timers = new Timers();
+    const once = create(application(), ahead(timers));
+    await once.tokenSource.get();
+    expect([once.tokenStatus(), timers.waiting]).toEqual([undefined, []]);
+    const service = create(application(), { ...ahead(timers), refreshesAhead: true });
+    await service.tokenSource.get();
+    expect(timers.waiting).toEqual([60_000]);
+    service.close();
+  });
+
+  it('keeps its token in the store that it is given, unless only memory is to be used', async () => {
+    advertise();
+    const kept = {
+      accessToken: 'kept',
+      expiresAt: START + 3_600_000,
+      obtainedAt: START,
+      refreshToken: undefined,
+      scopes: ['all'],
+    };
+    const more = { ...ahead(new Timers()), openStore: storeHolding(kept) };
+    const sharing = create(serviceSettings(), more);
+    expect(await sharing.tokenSource.get()).toMatchObject({ value: { accessToken: 'kept' } });
+    const alone = create(serviceSettings(), { ...more, keep: 'memory' });
+    expect(await alone.tokenSource.get()).toMatchObject({ value: { accessToken: 'at-1' } });
+  });
+
+  it('whose platform is down says since when, and goes on once it is up', async () => {
+    platform.script(`${SERVICE}/GetOAuth2Metadata`, { status: 503 });
+    platform.script(`${SERVICE}/GetPublicClientConfig`, { status: 503 });
+    const timers = new Timers();
+    const client = create(serviceSettings({ 'union.auth.scopes': [] }), ahead(timers));
+    const since = new Date(START).toISOString();
+    for (let calls = 0; calls < 2; calls += 1)
+      await expect(client.tokenSource.get()).rejects.toMatchObject({
+        code: 'SP_PLATFORM_UNREACHABLE',
+        message: expect.stringContaining(`no token was obtained since ${since}: `),
+      });
+    advertise();
+    ports.advance(60_000);
+    expect(await client.tokenSource.get()).toMatchObject({ value: { accessToken: 'at-1' } });
+    client.close();
+  });
+
+  it('a person is not signed in again in the background, whatever is asked for', async () => {
+    advertise();
+    const timers = new Timers();
+    const client = create(settingsOf({}), {
+      ...ahead(timers),
+      refreshesAhead: true,
+      mayInteract: false,
+    });
+    expect(await client.tokenSource.get()).toMatchObject({ error: { error: 'login_required' } });
+    expect([client.tokenStatus(), timers.waiting]).toEqual([undefined, []]);
   });
 });
 

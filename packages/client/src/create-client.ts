@@ -20,6 +20,12 @@ import { createMetadataClient } from './metadata/create-metadata-client.ts';
 import type { PlatformMetadata } from './platform-metadata.ts';
 import { readClientSecret } from './settings/client-secret.ts';
 import type { ClientSettings } from './settings/client-settings.ts';
+import {
+  createServiceTokenSource,
+  type ServiceTokenSource,
+  type ServiceTokenSourceOptions,
+  type ServiceTokenStatus,
+} from './source/create-service-token-source.ts';
 import { createTokenSource, type TokenSourceOptions } from './source/create-token-source.ts';
 import type { TokenSet } from './token-set.ts';
 import type { TokenSource } from './token-source.ts';
@@ -32,7 +38,14 @@ export interface ClientPorts
     Pick<
       TokenSourceOptions,
       'openStore' | 'lock' | 'keep' | 'mayInteract' | 'lockWaitMs' | 'onOutage'
-    > {
+    >,
+    Pick<ServiceTokenSourceOptions, 'schedule' | 'random' | 'startSpreadMs'> {
+  /**
+   * Whether tokens are refreshed in the background, ahead of need, as a program needs that runs for months. By
+   * default only with settings of a service's block. Without a meaning for people, whose grants are never
+   * repeated unasked. Tokens are then kept in the store if there is one, unless `keep` is `memory`.
+   */
+  readonly refreshesAhead?: boolean;
   /**
    * What was read from the platform in an earlier run. It finds kept tokens and names the header, so
    * that a good token costs no request; a grant asks the platform anew.
@@ -59,6 +72,10 @@ export interface Client {
   authorizationHeader(): Promise<string>;
   /** The platform's metadata; fetched once. Throws as {@link authorizationHeader}. */
   metadata(): Promise<PlatformMetadata>;
+  /** What a service knows of its token; `undefined` where tokens are not refreshed ahead. */
+  tokenStatus(): ServiceTokenStatus | undefined;
+  /** Ends the refresh in the background, and with it the use of {@link tokenSource}; nothing for others. */
+  close(): void;
   /** What its tokens are kept under. Throws as {@link authorizationHeader}. */
   tokenKey(): Promise<TokenKey>;
   /** The grant itself, for a sign-in whatever tokens are kept. Throws as {@link authorizationHeader}. */
@@ -89,16 +106,21 @@ export function createClient(settings: ClientSettings, ports: ClientPorts): Clie
           confirms: settings.tokenUrl === '',
           dangerouslyAllowPlainHttpTo,
         });
-  const composed = once(compose);
   const knownMetadata = once(recallOrRead);
   const grant = once(async () =>
     selectGrant(settings, needsMetadata(settings) ? await readMetadata() : undefined, ports),
   );
+  const composed = once(compose);
+  const ahead = refreshesAhead(settings, ports)
+    ? createAhead(settings, ports, composed)
+    : undefined;
+  const onDemand = once(async () => createOnDemand(settings, ports, await composed()));
+  const selectSource = async (): Promise<TokenSource> => ahead ?? (await onDemand());
   const tokenSource: TokenSource = {
     get: async (options) =>
-      isEnabled ? await (await composed()).source.get(options) : refuse(disabled()),
+      isEnabled ? await (await selectSource()).get(options) : refuse(disabled()),
     replace: async (refused, options) =>
-      isEnabled ? await (await composed()).source.replace(refused, options) : refuse(disabled()),
+      isEnabled ? await (await selectSource()).replace(refused, options) : refuse(disabled()),
   };
   const authorizationHeader = async (): Promise<string> =>
     settings.authorizationHeader === ''
@@ -109,6 +131,8 @@ export function createClient(settings: ClientSettings, ports: ClientPorts): Clie
     fetch: selectFetch(),
     authorizationHeader,
     metadata: readMetadata,
+    tokenStatus: () => ahead?.status(),
+    close: () => ahead?.close(),
     tokenKey: async () => (await composed()).key,
     grant,
     revoke,
@@ -135,23 +159,12 @@ export function createClient(settings: ClientSettings, ports: ClientPorts): Clie
     return metadata.issuer === key.issuer && tokenEndpoint === key.tokenEndpoint;
   }
 
-  async function compose(): Promise<{ readonly key: TokenKey; readonly source: TokenSource }> {
+  async function compose(): Promise<Composed> {
     const metadata = needsMetadata(settings) ? await knownMetadata() : undefined;
-    const key = toTokenKey(settings, metadata, origin);
-    const { openStore, lock, keep, mayInteract, lockWaitMs, onOutage, now } = ports;
-    const source = createTokenSource({
-      key,
+    return {
+      key: toTokenKey(settings, metadata, origin),
       grant: createLazyGrant(settings, grant, isSameIssuer),
-      now,
-      refreshWindowMs: settings.refreshWindowMs,
-      ...(openStore === undefined ? {} : { openStore }),
-      ...(lock === undefined ? {} : { lock }),
-      ...(keep === undefined ? {} : { keep }),
-      ...(mayInteract === undefined ? {} : { mayInteract }),
-      ...(lockWaitMs === undefined ? {} : { lockWaitMs }),
-      ...(onOutage === undefined ? {} : { onOutage }),
-    });
-    return { key, source };
+    };
   }
 
   function selectFetch(): typeof fetch {
@@ -186,6 +199,57 @@ export function createClient(settings: ClientSettings, ports: ClientPorts): Clie
     };
     return await revokeTokens(request, tokens, ports.fetch, options);
   }
+}
+
+/** What tokens are kept under, and what obtains them. */
+interface Composed {
+  readonly key: TokenKey;
+  readonly grant: Grant;
+}
+
+function createOnDemand(
+  { refreshWindowMs }: ClientSettings,
+  ports: ClientPorts,
+  composed: Composed,
+): TokenSource {
+  const { openStore, lock, keep, mayInteract, lockWaitMs, onOutage, now } = ports;
+  return createTokenSource({
+    ...composed,
+    now,
+    refreshWindowMs,
+    ...(openStore === undefined ? {} : { openStore }),
+    ...(lock === undefined ? {} : { lock }),
+    ...(keep === undefined ? {} : { keep }),
+    ...(mayInteract === undefined ? {} : { mayInteract }),
+    ...(lockWaitMs === undefined ? {} : { lockWaitMs }),
+    ...(onOutage === undefined ? {} : { onOutage }),
+  });
+}
+
+function createAhead(
+  { refreshWindowMs }: ClientSettings,
+  ports: ClientPorts,
+  compose: () => Promise<Composed>,
+): ServiceTokenSource {
+  const { openStore, lock, keep, lockWaitMs, onOutage, now, wait } = ports;
+  const { schedule, random, startSpreadMs } = ports;
+  return createServiceTokenSource({
+    compose,
+    now,
+    wait,
+    refreshWindowMs,
+    ...(openStore === undefined || keep === 'memory' ? {} : { openStore }),
+    ...(lock === undefined ? {} : { lock }),
+    ...(lockWaitMs === undefined ? {} : { lockWaitMs }),
+    ...(onOutage === undefined ? {} : { onOutage }),
+    ...(schedule === undefined ? {} : { schedule }),
+    ...(random === undefined ? {} : { random }),
+    ...(startSpreadMs === undefined ? {} : { startSpreadMs }),
+  });
+}
+
+function refreshesAhead(settings: ClientSettings, ports: ClientPorts): boolean {
+  return (ports.refreshesAhead ?? settings.isService) && !isForPeople(settings.authType);
 }
 
 /** What the tokens are kept under. Without metadata the token endpoint stands for the issuer. */

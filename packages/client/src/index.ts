@@ -63,9 +63,16 @@ export {
   type ClientSettingsSources,
   loadClientSettings,
 } from './settings/load-client-settings.ts';
+export {
+  createServiceTokenSource,
+  type ServiceTokenSource,
+  type ServiceTokenSourceOptions,
+  type ServiceTokenStatus,
+} from './source/create-service-token-source.ts';
 export { createTokenSource, type TokenSourceOptions } from './source/create-token-source.ts';
 export { forgetTokens } from './source/forget-tokens.ts';
 export { isFresh, isLiving } from './source/freshness.ts';
+export type { Schedule } from './source/schedule.ts';
 export { createFileTokenStore } from './store/file-token-store.ts';
 export type { Keyring } from './store/keyring.ts';
 export { createMemoryTokenStore } from './store/memory-token-store.ts';

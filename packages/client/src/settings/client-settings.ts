@@ -21,6 +21,8 @@ export type AuthType = ClientAuthType | 'ApiKey';
 export interface ClientSettings {
   /** False when `union.auth.enable` is: then no token is obtained or sent. */
   readonly isEnabled: boolean;
+  /** Whether they are of a block that only internal services read. Their tokens are refreshed ahead of need. */
+  readonly isService: boolean;
   /** Absent only for an internal service that has token endpoint, scopes and header configured. */
   readonly endpoint: PlatformEndpoint | undefined;
   readonly authType: AuthType;

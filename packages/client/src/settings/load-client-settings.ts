@@ -185,6 +185,7 @@ function buildService(
     value: {
       ...fromAdmin(read, 'ClientSecret'),
       isEnabled: own.enable,
+      isService: true,
       endpoint,
       clientId: own.clientId,
       clientSecret: {
@@ -207,6 +208,7 @@ function fromAdmin(
   const { admin, dangerouslyAllowPlainHttpTo } = read.config;
   return {
     isEnabled: true,
+    isService: false,
     authType,
     insecureSkipVerify: admin.insecureSkipVerify,
     caCertFilePath: admin.caCertFilePath,

@@ -54,7 +54,7 @@ const RETRY_AFTER_MS = 30_000;
 const REPLACE_COOL_DOWN_MS = 30_000;
 
 /** The lease where no other process can interfere. */
-const OWN_LEASE: LockLease = { isHeld: () => true, release: () => undefined };
+export const OWN_LEASE: LockLease = { isHeld: () => true, release: () => undefined };
 
 type Outcome = Result<TokenSet, TokenRefusal>;
 
@@ -182,7 +182,8 @@ export function createTokenSource(options: TokenSourceOptions): TokenSource {
   }
 }
 
-const TOKEN_REFUSED: TokenRefusal = {
+/** A token that replaced a refused one is refused as well. */
+export const TOKEN_REFUSED: TokenRefusal = {
   error: 'token_refused',
   description: 'The platform refuses a token that the authorization server has only just given.',
   hint: 'Compare issuer, audience and scopes with what the platform expects, and the clocks of both.',

@@ -1,0 +1,118 @@
+/**
+ * Keeps one token alive in the background: when the next attempt is made, and what came of it.
+ *
+ * @module
+ */
+
+import type { TokenSet } from '../token-set.ts';
+import { isDue, planRenewal, type RenewalPlan } from './renewal-plan.ts';
+import type { Schedule } from './schedule.ts';
+import { AttemptRefused } from './token-exchange.ts';
+import { TokenOutage } from './token-outage.ts';
+
+/** What {@link BackgroundRenewal} needs. */
+export interface BackgroundRenewalOptions {
+  /** Makes an attempt; takes the access token that is not to be used again, if there is one. */
+  readonly obtain: (refused: string | undefined) => Promise<TokenSet>;
+  readonly now: () => number;
+  readonly refreshWindowMs: number;
+  readonly schedule: Schedule;
+  readonly random: () => number;
+  /** Hears of each failed attempt. */
+  readonly onOutage: (failure: unknown) => void;
+}
+
+/** Timers look at the clock at least this often, which may have been set, or have gone on while the machine slept. */
+const LOOK_MS = 60_000;
+/** However short tokens live, the background begins no more than one attempt a second. */
+const PACE_MS = 1_000;
+
+/** The token, the attempt under way, and the timer of the next one. */
+export class BackgroundRenewal {
+  readonly #options: BackgroundRenewalOptions;
+  readonly outage: TokenOutage;
+  #held: { readonly tokens: TokenSet; readonly plan: RenewalPlan } | undefined;
+  #attempt: Promise<void> | undefined;
+  #attemptAt = Number.NEGATIVE_INFINITY;
+  #cancelTimer: (() => void) | undefined;
+  #isEnded = false;
+
+  constructor(options: BackgroundRenewalOptions) {
+    this.#options = options;
+    this.outage = new TokenOutage(options.random);
+  }
+
+  /** Epoch milliseconds; `undefined` without a token, and with one whose end is not known. */
+  get expiresAt(): number | undefined {
+    return this.#held?.tokens.expiresAt;
+  }
+
+  /** The token, if a call may carry it. */
+  get usable(): TokenSet | undefined {
+    const held = this.#held;
+    return held !== undefined && this.#options.now() < held.plan.usableUntil
+      ? held.tokens
+      : undefined;
+  }
+
+  get isUnderWay(): boolean {
+    return this.#attempt !== undefined;
+  }
+
+  /** Whether an attempt is to be made now: the token is due, or the back-off is over. */
+  get isWanted(): boolean {
+    const now = this.#options.now();
+    const sinceMs = now - this.#attemptAt;
+    if (sinceMs >= 0 && sinceMs < PACE_MS) return false;
+    if (this.outage.retryAt !== undefined) return now >= this.outage.retryAt;
+    return this.#held !== undefined && isDue(this.#held.tokens, this.#held.plan, now);
+  }
+
+  /** Makes an attempt, or joins the one that is under way. Never rejects. */
+  attempt(refused?: string): Promise<void> {
+    if (this.#attempt !== undefined) return this.#attempt;
+    this.#attemptAt = this.#options.now();
+    this.#attempt = this.#options
+      .obtain(refused)
+      .then(
+        (tokens) => this.#take(tokens),
+        (failure: unknown) => this.#fail(failure),
+      )
+      .finally(() => {
+        this.#attempt = undefined;
+        this.#arm();
+      });
+    return this.#attempt;
+  }
+
+  /** Ends the timer; an attempt under way starts no other. */
+  end(): void {
+    this.#isEnded = true;
+    this.#cancelTimer?.();
+  }
+
+  #take(tokens: TokenSet): void {
+    const { refreshWindowMs, random } = this.#options;
+    this.#held = { tokens, plan: planRenewal(tokens, refreshWindowMs, random()) };
+    this.outage.end();
+  }
+
+  #fail(failure: unknown): void {
+    if (this.#isEnded) return;
+    const reason = failure instanceof AttemptRefused ? failure.refusal : failure;
+    this.outage.note(reason, this.#options.now());
+    this.#options.onOutage(reason);
+  }
+
+  #arm(): void {
+    this.#cancelTimer?.();
+    const at = this.outage.retryAt ?? this.#held?.plan.renewAt;
+    if (this.#isEnded || at === undefined) return;
+    const { now, schedule } = this.#options;
+    const afterMs = Math.max(at, this.#attemptAt + PACE_MS) - now();
+    this.#cancelTimer = schedule(Math.min(Math.max(afterMs, 0), LOOK_MS), () => {
+      if (this.isWanted) void this.attempt();
+      else this.#arm();
+    });
+  }
+}
