@@ -1,5 +1,6 @@
 /**
- * `npm run build`: makes what is published, below dist/ or the folder of `--out`; `--pack` adds the tarballs.
+ * `npm run build`: makes what is published, below dist/ or the folder of `--out`; `--pack` adds the tarballs,
+ * with an SBOM for each and the digests of all.
  *
  * `dist/packages/cli` is the command as npm installs it: `node dist/packages/cli/bin/sallyport.js`.
  *

@@ -5,17 +5,15 @@
  */
 
 import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildCommand } from './build/build-command.ts';
 import { buildLibraries } from './build/build-libraries.ts';
-import { readCommitTime, readGitHead } from './build/git-head.ts';
+import { readGitHead } from './build/git-head.ts';
 import { CHECKOUT, OUTPUT, PUBLISHED_FOLDERS, readManifest } from './build/layout.ts';
 import { packPackages, TARBALLS } from './build/pack.ts';
 import { findReleaseProblems } from './build/release-problems.ts';
-import { makeBom } from './build/sbom.ts';
 
 const USAGE = `usage: npm run release -- --dry-run [--out FOLDER]
 
@@ -53,13 +51,6 @@ async function rehearse(output: string): Promise<boolean> {
     return false;
   }
   const tarballs = packPackages(output);
-  const commitTime = readCommitTime();
-  for (const [index, manifest] of manifests.entries()) {
-    const name = tarballs[index]?.filename.replace(/\.tgz$/, '.cdx.json') ?? '';
-    writeFileSync(join(folder, name), makeBom(manifest, commitTime));
-  }
-  writeSums(folder);
-
   for (const { name, version, size, files } of tarballs)
     console.log(`would publish ${name}@${version}: ${files.length} files, ${size} bytes`);
   console.log(`built from ${gitHead ?? 'an unknown commit'}; everything is in ${folder}`);
@@ -67,19 +58,4 @@ async function rehearse(output: string): Promise<boolean> {
   for (const problem of findReleaseProblems({ manifests, changelog, gitHead }))
     console.log(`would refuse: ${problem}`);
   return true;
-}
-
-/** Writes the digests of all files in the folder, as `sha256sum --check` reads them. */
-function writeSums(folder: string): void {
-  const sums = 'SHA256SUMS';
-  rmSync(join(folder, sums), { force: true });
-  const lines = readdirSync(folder)
-    .toSorted()
-    .map((name) => {
-      const digest = createHash('sha256')
-        .update(readFileSync(join(folder, name)))
-        .digest('hex');
-      return `${digest}  ${name}\n`;
-    });
-  writeFileSync(join(folder, sums), lines.join(''));
 }

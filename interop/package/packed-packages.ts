@@ -27,9 +27,9 @@ export async function packPackages(): Promise<PackedPackages> {
   const folder = await answer.text();
   if (!answer.ok) throw new Error(folder);
   const tarballs = join(folder, 'tarballs');
-  const named = readdirSync(tarballs).map(
-    (file) => [file.replace(/-\d+\.\d+\.\d+\.tgz$/, ''), join(tarballs, file)] as const,
-  );
+  const named = readdirSync(tarballs)
+    .filter((file) => file.endsWith('.tgz'))
+    .map((file) => [file.replace(/-\d+\.\d+\.\d+\.tgz$/, ''), join(tarballs, file)] as const);
   return { folder, tarballs: new Map(named) };
 }
 
