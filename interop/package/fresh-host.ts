@@ -90,7 +90,7 @@ export async function startFreshHost(files: string): Promise<FreshHost> {
   const ended = once(child, 'exit');
   const [line] = await Promise.race([once(createInterface(child.stdout), 'line'), ended]);
   if (line !== 'ready') throw new Error('the host could not be made');
-  const enter = ['nsenter', '--target', String(child.pid), '--mount', '--root', '--wd'];
+  const target = ['--target', String(child.pid), '--mount', '--root', '--wd'];
   const env = {
     PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
     HOME: '/root',
@@ -100,20 +100,12 @@ export async function startFreshHost(files: string): Promise<FreshHost> {
     npm_config_update_notifier: 'false',
   };
   const bash: FreshHost['bash'] = async (commands) => {
-    const [program = '', ...args] = [
-      ...enter,
-      'bash',
-      '--norc',
-      '-euo',
-      'pipefail',
-      '-c',
-      commands,
-    ];
-    const { stdout, stderr } = await run(program, args, { env });
+    const args = ['bash', '--norc', '-euo', 'pipefail', '-c', commands];
+    const { stdout, stderr } = await run('nsenter', [...target, ...args], { env });
     return stdout + stderr;
   };
   return {
-    enter,
+    enter: ['nsenter', ...target],
     bash,
     async list() {
       // npm keeps packages, logs and its own compiled code; what is in /run is gone with the next boot.
