@@ -38,6 +38,16 @@ export interface SallyportOptions {
   readonly sessions?: number;
   /** Where it runs; the servers' core when absent. */
   readonly cores?: string;
+  /** The command's file; the checkout's when absent. */
+  readonly file?: string;
+  /** What the runtime is given at the start; nothing when absent. */
+  readonly runtime?: RuntimeSettings;
+}
+
+/** Settings of the runtime. */
+export interface RuntimeSettings {
+  readonly options: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
 }
 
 /** The running server. */
@@ -92,8 +102,11 @@ export async function startSallyport(ends: Ends, options: SallyportOptions): Pro
     CLI_CLIENT_ID: 'cli',
     OIDC_CLIENT_SECRET_FILE: secretFile,
     SALLYPORT_STATE_DIRECTORY: folder.path,
+    ...options.runtime?.environment,
   };
-  const command = [process.execPath, COMMAND, 'serve', '--port', '0', '--config', configFile];
+  const { file = COMMAND, runtime } = options;
+  const args = ['serve', '--port', '0', '--config', configFile];
+  const command = [process.execPath, ...(runtime?.options ?? []), file, ...args];
   let server: {
     readonly running: PinnedProcess;
     readonly origin: string;
