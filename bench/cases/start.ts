@@ -37,7 +37,7 @@ interface Variant {
   readonly starts: Start[];
 }
 
-/** From the start of the process to its `ready` line: from the sources, from the bundle, and as image and unit start that. */
+/** From the start of the process to its `ready` line: from the sources, from the bundle, and as the image starts that. */
 export const START: BenchCase = {
   name: 'start',
   title: '`sallyport serve` from its start to its `ready` line',
@@ -74,7 +74,7 @@ export const START: BenchCase = {
 
     const inTurn = `The middle of ${checkout.starts.length} starts of each, in turn.`;
     const runtime =
-      "The image's process, which is that of the systemd unit, too, gets the runtime's options with its start; the others start themselves again to get them.";
+      "The image's process gets the runtime's options with its start, as the unit of systemd does; the others start themselves again to get them.";
     const { text, unit, value } = timeFinding(checkout);
     return {
       notes: [inTurn, runtime],

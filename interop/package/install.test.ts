@@ -45,6 +45,7 @@ const [
   INSTALL_SERVICE = '',
   CHECK_SERVICE = '',
   START_SERVICE = '',
+  ASK_SERVICE = '',
   RUN_CHECKOUT = '',
   LINK_CHECKOUT = '',
   UPGRADE_SERVICE = '',
@@ -184,6 +185,7 @@ describe.skipIf(HOST.isLeftOut || ANALYZE.isLeftOut)(
   () => {
     const unit = readUnit();
     const [program = '', ...args] = startCommand(unit);
+    const options = [...RUNTIME.options, ...RUNTIME.optionsFrom4GB];
     /** What systemd gives a process beside the unit's variables. */
     const bare = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' };
     let host: FreshHost;
@@ -268,6 +270,7 @@ printf secret >/etc/sallyport/oidc_client_secret`);
         await expect
           .poll(async () => (await exchange(`http://localhost:${port}/readyz`)).status, PATIENCE)
           .toBe(200);
+        expect(await host.bash(ASK_SERVICE)).toBe(`ready http://127.0.0.1:${port}\n`);
         expect(ofProcess(running.pid, 'cmdline')).toEqual([program, ...args]);
         expect(childrenOf(running.pid)).toEqual([]);
         await host.bash((unit.get('ExecReload')?.[0] ?? '').replace('$MAINPID', `${running.pid}`));
@@ -275,6 +278,7 @@ printf secret >/etc/sallyport/oidc_client_secret`);
           .poll(() => logOf(running).map(({ event }) => event), PATIENCE)
           .toContain('configuration_loaded');
         expect(await running.stop()).toBe(0);
+        await expect(host.bash(ASK_SERVICE)).rejects.toMatchObject({ code: 1 });
       } finally {
         await running.kill();
       }
@@ -286,12 +290,12 @@ printf secret >/etc/sallyport/oidc_client_secret`);
     });
 
     it('without what the unit gives the runtime, starts itself again with the same', async () => {
-      const running = await startAs([program, ...args.slice(RUNTIME.options.length)], {
+      const running = await startAs([program, ...args.filter((arg) => !options.includes(arg))], {
         XDG_CACHE_HOME: '/var/cache',
       });
       try {
         const hasMemory = totalmem() >= 4 * GIGABYTE;
-        const given = args.filter((arg) => hasMemory || !arg.includes('old-space-size'));
+        const given = args.filter((arg) => hasMemory || !RUNTIME.optionsFrom4GB.includes(arg));
         expect(ofProcess(running.pid, 'cmdline')).toEqual([
           expect.stringMatching(/\/node$/),
           ...given,

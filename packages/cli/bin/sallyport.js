@@ -81,14 +81,14 @@ function beSmall() {
     process.platform === 'win32'
   )
     return;
-  const { options, environment } = readRuntimeOptions();
+  const { options: small, optionsFrom4GB, environment } = readRuntimeOptions();
   // Where there is less memory, the runtime takes its share of that, which is the smaller one.
   const memory = Math.min(
     process.getBuiltinModule('node:os').totalmem(),
     process.constrainedMemory() || Number.POSITIVE_INFINITY,
   );
-  const isHeapDecided = memory < 4 * GIGABYTE || /old-space-size|max-heap-size/.test(said);
-  const small = options.filter((option) => !(isHeapDecided && option.includes('old-space-size')));
+  if (memory >= 4 * GIGABYTE && !/old-space-size|max-heap-size/.test(said))
+    small.push(...optionsFrom4GB);
   if (isCheckout) small.push(SOURCE_CONDITION);
   const args = [...small, ...execArgv, ...process.argv.slice(1)];
   try {
@@ -98,7 +98,7 @@ function beSmall() {
   }
 }
 
-/** What is given to the runtime. The systemd unit and the image's entrypoint give the same, which tests compare. */
+/** What is given to the runtime. The systemd unit and the image's entrypoint give it with the start; tests compare them. */
 function readRuntimeOptions() {
   const file = new URL('runtime-options.json', import.meta.url);
   return JSON.parse(process.getBuiltinModule('node:fs').readFileSync(file, 'utf8'));
