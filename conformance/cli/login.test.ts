@@ -70,6 +70,18 @@ describe('sallyport login, by browser and loopback', () => {
     expect(page?.body).not.toMatch(/https?:\/\/(?!localhost)/);
   });
 
+  it('asks no person to sign in where the tokens cannot be kept afterwards, and says so', async () => {
+    writeFileSync(join(home.path, '.local'), '');
+    const { code, stdout, stderr } = await home.run(login());
+    expect([code, stdout, stderr]).toEqual([
+      1,
+      '',
+      `sallyport: ${home.path}/.local/share/sallyport/tokens cannot be used (ENOTDIR) (SP_TOKEN_STORE_UNUSABLE)\n`,
+    ]);
+    expect(readRecord(record)).toEqual([]);
+    expect(platform.count('/authorize')).toBe(0);
+  });
+
   it('keeps tokens in files of mode 0600 in a folder of mode 0700', async () => {
     await signIn();
     const folder = join(home.path, '.local/share/sallyport/tokens');

@@ -77,8 +77,12 @@ export function checkLocalStore(
   ];
 }
 
-/** The code of what is in the way; `undefined` when nothing is. */
-function whyNotWritable(folder: string): string | undefined {
+/**
+ * Looks whether this user could make or write a folder, and makes nothing.
+ *
+ * @returns The code of what is in the way, such as `EACCES`; `undefined` when nothing is.
+ */
+export function whyNotWritable(folder: string): string | undefined {
   try {
     if (!statSync(folder).isDirectory()) return 'ENOTDIR';
     accessSync(folder, constants.W_OK | constants.X_OK);

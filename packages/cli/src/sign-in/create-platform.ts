@@ -17,6 +17,7 @@ import {
   type PlatformMetadata,
   type TokenStore,
   type TokenStoreChoice,
+  tokenKeyId,
 } from '@sallyport/client';
 import { formatConfigProblem } from '@sallyport/config';
 import { nameCachedLogin, readCachedLogin, writeCachedLogin } from '../profile/cached-login.ts';
@@ -102,6 +103,10 @@ export function createPlatform(parts: PlatformParts, sources: Sources): Platform
       if (known === undefined) return undefined;
       const metadataCache = { read: async () => known.metadata, write: async () => {} };
       return describe(createClient(settings, { ...ports, metadataCache }), known.metadata);
+    },
+    async prepareToKeep({ key }, signal) {
+      const lease = await lock.acquire(tokenKeyId(key), { waitMs: LOCK_WAIT_MS, signal });
+      lease.release();
     },
     async keep({ key }, tokens, notice) {
       say = notice;

@@ -59,6 +59,12 @@ export interface Platform {
   /** What was discovered the last time, without a request; it may be out of date. */
   readCachedLogin(): Promise<DiscoveredPlatform | undefined>;
   openStore(): Promise<TokenStore>;
+  /**
+   * Finds out whether tokens can be kept, before a person is asked for them. A keyring is not asked.
+   *
+   * @throws {SallyportError} `SP_TOKEN_STORE_UNUSABLE` when their folder cannot be used; `SP_TOKEN_LOCK_TIMEOUT`.
+   */
+  prepareToKeep(discovered: DiscoveredPlatform, signal: AbortSignal): Promise<void>;
   /** Keeps tokens, and says where they went. */
   keep(
     discovered: DiscoveredPlatform,

@@ -55,6 +55,7 @@ export async function signIn(
   });
   if (choice.flow === 'credentials') throw new TypeError('credentials need no person');
   if (choice.flow === 'none') return refuse(toRefusedLogin(choice.reason, platform));
+  await platform.prepareToKeep(discovered, interruption.signal);
   const ports = createTerminal(
     { browser: browser === false ? undefined : browser, isQrWanted: qr === true },
     environment,

@@ -31,17 +31,17 @@ it('a folder that is not there is made for its owner only', () => {
   expect((statSync(folder).mode & 0o777).toString(8)).toBe('700');
 });
 
-it.each([
-  ['file', 'EEXIST'],
-  ['file/state', 'ENOTDIR'],
-])('a folder that cannot be made is reported with the reason: %s', (path, reason) => {
-  const parent = parentFolder();
-  writeFileSync(join(parent, 'file'), '');
-  const folder = join(parent, path);
-  expect(() => openStateFolder(folder)).toThrow(
-    `SP_STATE_UNUSABLE (${folder}): this user cannot make or write the state folder (${reason}); start it in a folder of your own, or name another with --state`,
-  );
-});
+it.each(['file', 'file/state'])(
+  'a folder that cannot be made is reported with the reason: %s',
+  (path) => {
+    const parent = parentFolder();
+    writeFileSync(join(parent, 'file'), '');
+    const folder = join(parent, path);
+    expect(() => openStateFolder(folder)).toThrow(
+      `SP_STATE_UNUSABLE (${folder}): this user cannot make or write the state folder (ENOTDIR); start it in a folder of your own, or name another with --state`,
+    );
+  },
+);
 
 it('a lock file that cannot be used is not reported as a second plane', () => {
   const folder = parentFolder();

@@ -4,10 +4,11 @@
  * @module
  */
 
-import { accessSync, constants, mkdirSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { SallyportError } from '@sallyport/protocol';
+import { whyNotWritable } from '../admin/local-store-folder.ts';
 
 const LOCK_FILE = 'up.lock';
 /** SQLite's result code for a database that another connection has locked: https://sqlite.org/rescode.html#busy */
@@ -23,27 +24,28 @@ const SQLITE_BUSY = 5;
  *   another process has it.
  */
 export function openStateFolder(folder: string): () => void {
+  // Asked first: `mkdir` with the folders above it says ENOENT of a read-only disk.
+  const reason = whyNotWritable(folder);
+  if (reason !== undefined) throw unusable(folder, reason);
   let database: DatabaseSync;
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    accessSync(folder, constants.W_OK | constants.X_OK);
     database = new DatabaseSync(join(folder, LOCK_FILE));
   } catch (cause) {
-    throw unusable(folder, cause);
+    throw unusable(folder, reasonOf(cause), cause);
   }
   try {
     database.exec('BEGIN EXCLUSIVE');
   } catch (cause) {
     database.close();
-    throw resultCodeOf(cause) === SQLITE_BUSY ? inUse(folder, cause) : unusable(folder, cause);
+    throw resultCodeOf(cause) === SQLITE_BUSY
+      ? inUse(folder, cause)
+      : unusable(folder, reasonOf(cause), cause);
   }
   return () => database.close();
 }
 
-function unusable(folder: string, cause: unknown): SallyportError {
-  const resultCode = resultCodeOf(cause);
-  const reason =
-    resultCode === undefined ? codeOf(cause) : `${LOCK_FILE}: SQLite error ${resultCode}`;
+function unusable(folder: string, reason: string, cause?: unknown): SallyportError {
   return new SallyportError('SP_STATE_UNUSABLE', {
     component: folder,
     detail: `this user cannot make or write the state folder (${reason}); start it in a folder of your own, or name another with --state`,
@@ -66,6 +68,8 @@ function resultCodeOf(cause: unknown): number | undefined {
     : undefined;
 }
 
-function codeOf(cause: unknown): string {
+function reasonOf(cause: unknown): string {
+  const resultCode = resultCodeOf(cause);
+  if (resultCode !== undefined) return `${LOCK_FILE}: SQLite error ${resultCode}`;
   return cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
 }
