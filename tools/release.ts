@@ -17,7 +17,7 @@ import { findReleaseProblems } from './build/release-problems.ts';
 
 const USAGE = `usage: npm run release -- --dry-run [--out FOLDER]
 
-Builds, tests and packs, writes SBOMs and SHA-256 sums, and says what would be published. Publishing itself is
+Tests, builds and packs, writes SBOMs and SHA-256 sums, and says what would be published. Publishing itself is
 the work of a trusted publisher: see docs/releasing.md.`;
 
 const { values } = parseArgs({
@@ -42,14 +42,14 @@ async function rehearse(output: string): Promise<boolean> {
   rmSync(folder, { recursive: true, force: true });
   const gitHead = readGitHead();
   const manifests = PUBLISHED_FOLDERS.map(readManifest);
-  await buildCommand(output, gitHead);
-  buildLibraries(output, gitHead);
   const { status, signal, error } = spawnSync('npm', ['test'], { cwd: CHECKOUT, stdio: 'inherit' });
   if (status !== 0) {
     const how = error === undefined ? `ended with ${status ?? signal}` : error.message;
     console.error(`would publish nothing: npm test ${how}`);
     return false;
   }
+  await buildCommand(output, gitHead);
+  buildLibraries(output, gitHead);
   const tarballs = packPackages(output);
   for (const { name, version, size, files } of tarballs)
     console.log(`would publish ${name}@${version}: ${files.length} files, ${size} bytes`);

@@ -3,8 +3,14 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startFakeIdp } from '@sallyport/testing/idp/fake-idp';
+import { freePort } from '@sallyport/testing/wire/ports';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { accessToken, BEARER_HEADER } from '../../conformance/wire/bearer.ts';
+import { requirePart } from '../parts.ts';
+import { findNodes } from './node-versions.ts';
 import {
   type Installation,
   installTarballs,
@@ -21,6 +27,10 @@ const DOCUMENTED = {
   'docs/clients.md': ['platform.ts', 'with-fetch.ts'],
   'docs/services.md': ['service.ts'],
 };
+/** What `door.ts` of the documentation accepts. */
+const DOCUMENTED_ISSUER = 'http://127.0.0.1:8081';
+const DOCUMENTED_AUDIENCE = 'http://localhost:8080';
+const NODES = await findNodes();
 const execute = promisify(execFile);
 
 /** Takes a program out of a document: a fenced block, by its language and its first line. */
@@ -49,26 +59,57 @@ describe('The libraries, installed from their tarballs', () => {
   });
   afterAll(() => installed.remove());
 
-  it.each(['protocol', 'kubernetes', 'config', 'client'])(
-    'run the example of README: %s',
-    async (name) => {
-      const program = programOf(`packages/${name}/README.md`, 'js');
-      const file = installed.write(`${name}.js`, program);
-      const { stdout, stderr } = await execute(process.execPath, [file], { cwd: installed.folder });
-      expect([stdout.length > 1, stderr]).toEqual([true, '']);
-    },
-  );
+  for (const node of NODES)
+    describe.skipIf(node.isLeftOut)(`on ${node.name}`, () => {
+      it.each(['protocol', 'kubernetes', 'config', 'client'])(
+        'run the example of README: %s',
+        async (name) => {
+          const program = programOf(`packages/${name}/README.md`, 'js');
+          const file = installed.write(`${name}.js`, program);
+          const { stdout, stderr } = await execute(requirePart(node), [file]);
+          expect([stdout.length > 1, stderr]).toEqual([true, '']);
+        },
+      );
 
-  it('run the example of README: server, whose door refuses a request without credential', async () => {
-    const file = installed.write('server.js', programOf('packages/server/README.md', 'js'));
-    const child = spawn(process.execPath, [file], { stdio: ['ignore', 'pipe', 'inherit'] });
-    try {
-      const [url] = await once(createInterface(child.stdout), 'line');
-      expect((await fetch(url)).status).toBe(401);
-    } finally {
-      child.kill();
-    }
-  });
+      it('run the example of README: server, whose door refuses a request without credential', async () => {
+        const file = installed.write('server.js', programOf('packages/server/README.md', 'js'));
+        const child = spawn(requirePart(node), [file], { stdio: ['ignore', 'pipe', 'inherit'] });
+        try {
+          const [url] = await once(createInterface(child.stdout), 'line');
+          expect((await fetch(url)).status).toBe(401);
+        } finally {
+          child.kill();
+        }
+      });
+
+      it('guard a service on node:http: who is admitted reaches it, and no other request does', async () => {
+        const idp = await startFakeIdp('web-client');
+        const port = await freePort();
+        const door = programOf('docs/application-layer.md', 'ts', '// door.ts');
+        installed.write('door.ts', door.replaceAll(DOCUMENTED_ISSUER, idp.issuer));
+        const service = programOf('docs/application-layer.md', 'ts', '// node-service.ts');
+        const file = installed.write('node-service.ts', service.replaceAll('3004', String(port)));
+        const child = spawn(requirePart(node), [file], { stdio: ['ignore', 'ignore', 'pipe'] });
+        const said = text(child.stderr);
+        try {
+          const url = `http://127.0.0.1:${port}/`;
+          const ask = async (audience?: string) => {
+            const token = audience === undefined ? '' : await accessToken(idp, audience);
+            const headers = { ...(token && { [BEARER_HEADER]: `Bearer ${token}` }) };
+            const answer = await fetch(url, { headers });
+            return [answer.status, await answer.text()];
+          };
+          await vi.waitFor(() => fetch(url), { timeout: 20_000, interval: 20 });
+          expect(await ask(DOCUMENTED_AUDIENCE)).toEqual([200, 'ada \n']);
+          expect(await ask('http://localhost:8081')).toMatchObject([401, expect.any(String)]);
+          expect(await ask()).toMatchObject([401, expect.any(String)]);
+        } finally {
+          child.kill();
+          await idp.close();
+        }
+        expect(await said).toContain('keys read');
+      });
+    });
 
   it.each(['nodenext', 'bundler'])(
     'compile in a strict program that resolves as %s',

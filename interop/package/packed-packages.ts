@@ -62,7 +62,7 @@ export interface Installation {
 }
 
 /**
- * Installs tarballs into an empty folder with npm, without the optional packages.
+ * Installs tarballs into an empty folder with npm, without the optional packages unless `--include=optional` is given.
  *
  * @param options - `--offline` where no other package may be needed.
  */
