@@ -26,6 +26,8 @@ const BREACHES: readonly Row[] = [
   ['packages/client/src', '@sallyport/server/doors/hono'],
   ['packages/server/src', '@sallyport/gateway'],
   ['packages/server/src', '@sallyport/idp'],
+  ['packages/server/src', '@sallyport/idp/api-keys'],
+  ['packages/client/src', '@sallyport/idp/api-keys'],
   ['packages/server/src/verdict', 'hono'],
   ['packages/server/src/verdict', 'openid-client'],
   ['packages/server/src/verdict', '../sign-in/login.ts'],

@@ -57,6 +57,14 @@ describe('sallyport completion', () => {
     ],
     [['sallyport', 'recipe', ''], ['nginx']],
     [
+      ['sallyport', 'apikey', ''],
+      ['create', 'list', 'inspect', 'revoke'],
+    ],
+    [
+      ['sallyport', 'apikey', 'create', '--'],
+      ['--organization', '--cluster', '--endpoint', '--out', '--manifest', '--namespace', '--json'],
+    ],
+    [
       ['sallyport', 'recipe', 'nginx', '--'],
       ['--out', '--overwrite', '--claim', '--upstream', '--verdict-cache', '--json', '--help'],
     ],
@@ -75,6 +83,7 @@ describe('sallyport completion', () => {
     [['sallyport', 'sessions', 'list', '--all']],
     [['sallyport', 'sessions', 'list', '--subject', '']],
     [['sallyport', 'sessions', '--subj']],
+    [['sallyport', 'apikey', 'list', '--out']],
   ])('bash offers nothing for %j', async (words) => {
     expect(await completeInBash(words)).toEqual([]);
   });

@@ -41,6 +41,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'sessions',
     'sign-in',
     'up',
+    'api-keys',
     'serve',
     'commands',
     '',

@@ -6,8 +6,16 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { SallyportError } from '@sallyport/protocol';
+import { type AdminEndpoint, createAdminEndpoint } from './api-keys/admin-endpoint.ts';
+import type { ApiKeyIssuer } from './api-keys/api-key-issuer.ts';
+import { openClientRegistry } from './api-keys/client-registry.ts';
 import { createHttpHandler } from './http-handler.ts';
-import { createIdpSpec, type IdpClientIds, type IdpSpec } from './idp-spec.ts';
+import {
+  ACCESS_TOKEN_SECONDS,
+  createIdpSpec,
+  type IdpClientIds,
+  type IdpSpec,
+} from './idp-spec.ts';
 import { createInteractionRoute } from './interaction.ts';
 import type { LogIdpEvent } from './log-event.ts';
 import { createMemoryStore } from './memory-adapter.ts';
@@ -54,6 +62,11 @@ export interface EmbeddedIdpOptions {
    * Node's own when absent, which trusts no authority of one's own.
    */
   readonly fetch?: typeof fetch;
+  /**
+   * Capability that admits to the administration of API key clients over HTTP: at least 32 random characters. Absent:
+   * there is no such endpoint.
+   */
+  readonly adminToken?: string;
   readonly log: LogIdpEvent;
   /** Current time in epoch milliseconds. */
   readonly now?: () => number;
@@ -73,6 +86,8 @@ export interface EmbeddedIdp {
   /** File with one `<login> <password>` line for each user. */
   readonly passwordsFile: string;
   readonly users: readonly SeededUser[];
+  /** The clients behind API keys, beside the three applications. They are kept over a restart. */
+  readonly apiKeys: ApiKeyIssuer;
   /** Forgets sessions, codes, tokens and grants. */
   close(): void;
 }
@@ -80,7 +95,7 @@ export interface EmbeddedIdp {
 const WEB_SECRET_FILE = 'web-client-secret';
 const SERVICE_SECRET_FILE = 'service-client-secret';
 const COOKIE_KEY_FILE = 'cookie-key';
-const ACCESS_TOKEN_SECONDS = 60 * 60;
+const ADMIN_TOKEN_MIN_LENGTH = 32;
 
 /**
  * Creates the IdP of one deployment.
@@ -104,12 +119,13 @@ export async function createEmbeddedIdp(options: EmbeddedIdpOptions): Promise<Em
     ...(webJwksUri === undefined ? {} : { webJwksUri }),
   });
   const directory = await openStateDirectory(options.stateDirectory);
-  const [web, service, cookieKey, users, signingKey] = await Promise.all([
+  const [web, service, cookieKey, users, signingKey, apiKeys] = await Promise.all([
     directory.keep(WEB_SECRET_FILE, createSecret),
     directory.keep(SERVICE_SECRET_FILE, createSecret),
     directory.keep(COOKIE_KEY_FILE, createSecret),
     keepUsers(directory),
     keepSigningKey(directory),
+    openClientRegistry(directory, now),
   ]);
   const chooseUser =
     options.signInAs === undefined
@@ -125,6 +141,7 @@ export async function createEmbeddedIdp(options: EmbeddedIdpOptions): Promise<Em
     cookieKey,
     users,
     store,
+    apiKeys,
     accessTokenTtlSeconds,
     requirePushedAuthorization,
     fetch: options.fetch ?? fetch,
@@ -136,15 +153,34 @@ export async function createEmbeddedIdp(options: EmbeddedIdpOptions): Promise<Em
   provider.use(createInteractionRoute({ provider, spec, users, limiter, log, chooseUser }));
 
   return {
-    handler: createHttpHandler(provider.callback(), { spec, clientIds, issuer }),
+    handler: createHttpHandler(provider.callback(), {
+      spec,
+      clientIds,
+      issuer,
+      administrate: openAdministration(options, apiKeys),
+    }),
     spec,
     tokenUrl: issuer + ROUTES.token,
     webClientSecretFile: directory.pathOf(WEB_SECRET_FILE),
     serviceClientSecretFile: directory.pathOf(SERVICE_SECRET_FILE),
     passwordsFile: directory.pathOf(PASSWORDS_FILE),
     users,
+    apiKeys,
     close: () => store.clear(),
   };
+}
+
+function openAdministration(
+  { adminToken, log }: EmbeddedIdpOptions,
+  issuer: ApiKeyIssuer,
+): AdminEndpoint | undefined {
+  if (adminToken === undefined) return undefined;
+  if (adminToken.length < ADMIN_TOKEN_MIN_LENGTH)
+    throw new SallyportError('SP_CONFIG_INVALID', {
+      component: 'idp',
+      detail: `adminToken must have at least ${ADMIN_TOKEN_MIN_LENGTH} characters`,
+    });
+  return createAdminEndpoint({ issuer, token: adminToken, log });
 }
 
 function assertIssuer(issuer: string): void {

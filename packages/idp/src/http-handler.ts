@@ -5,6 +5,7 @@
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AdminEndpoint } from './api-keys/admin-endpoint.ts';
 import type { IdpClientIds, IdpSpec } from './idp-spec.ts';
 import { admitBasicVariants } from './public-client.ts';
 import { buildSecurityHeaders } from './security-headers.ts';
@@ -17,6 +18,8 @@ export interface HttpHandlerOptions {
   readonly spec: IdpSpec;
   readonly clientIds: IdpClientIds;
   readonly issuer: string;
+  /** Answers before the provider is asked; absent leaves everything to the provider. */
+  readonly administrate?: AdminEndpoint | undefined;
 }
 
 /**
@@ -27,12 +30,13 @@ export interface HttpHandlerOptions {
  */
 export function createHttpHandler(
   respond: (request: IncomingMessage, response: ServerResponse) => Promise<void>,
-  { spec, clientIds, issuer }: HttpHandlerOptions,
+  { spec, clientIds, issuer, administrate }: HttpHandlerOptions,
 ): HttpHandler {
   const headers = buildSecurityHeaders(spec);
   const { host } = new URL(issuer);
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (administrate !== undefined && (await administrate(request, response))) return;
     const admitted = await admitBasicVariants(request, clientIds);
     if (admitted.ok) await respond(admitted.value, response);
     else end(response, 413, 'The request is too large.\n');

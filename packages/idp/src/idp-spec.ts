@@ -76,6 +76,9 @@ export interface IdpClientIds {
 /** The scope that admits to the deployment's API (requirement, "Authorization server", row 2). */
 export const API_SCOPE = 'all';
 
+/** Lifetime of an access token of the embedded IdP, unless another is set. */
+export const ACCESS_TOKEN_SECONDS: number = 60 * 60;
+
 /** Where command-line clients listen for the answer (requirement, "Limits", 53593). */
 export const NATIVE_REDIRECT_URI = 'http://localhost:53593/callback';
 

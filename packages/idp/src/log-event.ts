@@ -6,6 +6,9 @@
 
 /** Events of the embedded IdP. The names are stable. */
 export type IdpEvent =
+  | 'idp.api_key.created'
+  | 'idp.api_key.refused'
+  | 'idp.api_key.revoked'
   | 'idp.authorization.refused'
   | 'idp.backchannel_logout.delivered'
   | 'idp.backchannel_logout.failed'

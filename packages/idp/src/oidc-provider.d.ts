@@ -15,6 +15,7 @@ declare module 'oidc-provider/lib/provider.js' {
     readonly clientId: string;
     readonly clientName?: string;
     readonly clientAuthMethod: string;
+    compareClientSecret(secret: string): boolean;
     readonly redirectUris: readonly string[];
     readonly postLogoutRedirectUris?: readonly string[];
     readonly backchannelLogoutUri?: string;
@@ -118,6 +119,7 @@ declare module 'oidc-provider/lib/provider.js' {
         redirectUriAllowed(this: Client, uri: string): boolean;
         postLogoutRedirectUriAllowed(this: Client, uri: string): boolean;
         grantTypeAllowed(this: Client, grantType: string): boolean;
+        compareClientSecret: (this: Client, secret: string) => boolean;
       };
     };
     readonly Grant: {

@@ -10,6 +10,7 @@ import type { JWK } from 'jose';
 import { InvalidRequest } from 'oidc-provider/lib/helpers/errors.js';
 import { base, Prompt } from 'oidc-provider/lib/helpers/interaction_policy/index.js';
 import type { Account, Client, RouteContext, Token } from 'oidc-provider/lib/provider.js';
+import type { ClientRegistry } from './api-keys/client-registry.ts';
 import { applicationsOf, type IdpSpec } from './idp-spec.ts';
 import { LOGOUT_FEATURE, SESSION_COOKIE } from './logout.ts';
 import type { MemoryStore } from './memory-adapter.ts';
@@ -30,6 +31,8 @@ export interface ProviderInputs {
   readonly cookieKey: string;
   readonly users: readonly SeededUser[];
   readonly store: MemoryStore;
+  /** The clients behind API keys, beside the three applications. */
+  readonly apiKeys: ClientRegistry;
   readonly accessTokenTtlSeconds: number;
   /** Whether an authorization request that was not pushed (RFC 9126) is refused. */
   readonly requirePushedAuthorization: boolean;
@@ -61,7 +64,8 @@ export function buildProviderConfiguration(
 ): Readonly<Record<string, unknown>> {
   const { spec, users, store, accessTokenTtlSeconds } = inputs;
   return {
-    adapter: (model: string) => store.adapterFor(model),
+    adapter: (model: string) =>
+      model === 'Client' ? createClientAdapter(inputs.apiKeys) : store.adapterFor(model),
     clients: buildClients(spec, inputs.secrets),
     clientAuthMethods: [
       ...new Set(applicationsOf(spec).map((application) => application.tokenEndpointAuthMethod)),
@@ -127,6 +131,11 @@ export function buildProviderConfiguration(
       rpInitiatedLogout: LOGOUT_FEATURE,
     },
   };
+}
+
+/** The provider looks here for clients other than the three; it registers none itself. */
+function createClientAdapter(apiKeys: ClientRegistry) {
+  return { find: async (clientId: string) => apiKeys.findRegistration(clientId) };
 }
 
 /** Signing in and choosing an account are one page; `prompt=consent` is accepted and asks nothing. */

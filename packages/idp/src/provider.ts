@@ -5,6 +5,7 @@
  */
 
 import { type Client, Provider } from 'oidc-provider/lib/provider.js';
+import type { ClientRegistry } from './api-keys/client-registry.ts';
 import { redirectToCallback } from './callback-redirect.ts';
 import { leaveForm } from './form-navigation.ts';
 import { skipEmptyLogout } from './logout.ts';
@@ -26,6 +27,8 @@ export function createProvider(issuer: string, inputs: ProviderInputs): Provider
   prototype.postLogoutRedirectUriAllowed = isRegisteredPostLogoutRedirectUri;
   // The library wants `refresh_token` registered as a grant; the requirement's rows do not name it.
   prototype.grantTypeAllowed = isGrantTypeAllowed;
+  // Of the clients behind API keys only digests are kept, so the library cannot compare their secrets.
+  prototype.compareClientSecret = withDigests(inputs.apiKeys, prototype.compareClientSecret);
 
   provider.use(leaveForm);
   provider.use(redirectToCallback);
@@ -47,4 +50,14 @@ function isGrantTypeAllowed(this: Client, grantType: string): boolean {
   return grantType === 'refresh_token'
     ? this.scope?.split(' ').includes('offline_access') === true
     : this.grantTypes.includes(grantType);
+}
+
+/** Compares the secret of an API key's client by its digest, and of any other as `compare` does. */
+function withDigests(
+  apiKeys: ClientRegistry,
+  compare: (this: Client, secret: string) => boolean,
+): (this: Client, secret: string) => boolean {
+  return function compareClientSecret(secret) {
+    return apiKeys.verifySecret(this.clientId, secret) ?? compare.call(this, secret);
+  };
 }

@@ -27,7 +27,7 @@ export function buildResourceIndicators(
     /** A request with scope `all` means the deployment; so does every request of a service. */
     async defaultResource({ oidc }: RouteContext, client: Client, oneOf?: readonly string[]) {
       if (oneOf !== undefined) return oneOf[0];
-      if (client.clientId === spec.service.clientId) {
+      if (client.grantTypes.includes('client_credentials')) {
         // RFC 6749 section 3.3: an omitted scope has a default value. Real clients send `scope=`.
         if (oidc.params !== undefined) oidc.params['scope'] ??= API_SCOPE;
         return spec.audience;

@@ -5,7 +5,7 @@
  */
 
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SallyportError } from '@sallyport/protocol';
 
@@ -13,7 +13,7 @@ const DIRECTORY_MODE = 0o700;
 const FILE_MODE = 0o600;
 const OTHERS_MASK = 0o077;
 
-/** Files that are made once and then only read. */
+/** Files of one deployment, for their owner alone. */
 export interface StateDirectory {
   /** Path of a file of this directory, whether it exists or not. */
   pathOf(name: string): string;
@@ -29,6 +29,18 @@ export interface StateDirectory {
    *   `SP_CONFIG_INVALID` when it is empty.
    */
   keep(name: string, create: () => string | Promise<string>): Promise<string>;
+  /**
+   * Reads a file that {@link replace} wrote; nothing when it is absent.
+   *
+   * @throws {SallyportError} `SP_STORE_UNAVAILABLE` when it cannot be read.
+   */
+  read(name: string): Promise<string | undefined>;
+  /**
+   * Writes a file in one step: readers see the content before or this one.
+   *
+   * @throws {SallyportError} `SP_STORE_UNAVAILABLE` when it cannot be written; the content before stays.
+   */
+  replace(name: string, content: string): Promise<void>;
 }
 
 /**
@@ -56,6 +68,9 @@ export async function openStateDirectory(path: string): Promise<StateDirectory> 
       await orUnavailable(file, () => closeToOthers(file));
       return known;
     },
+    read: (name) => orUnavailable(pathOf(name), () => readIfPresent(pathOf(name))),
+    replace: (name, content) =>
+      orUnavailable(pathOf(name), () => writeWhole(pathOf(name), content)),
   };
 }
 
@@ -83,8 +98,13 @@ async function readIfPresent(file: string): Promise<string | undefined> {
 
 async function writeWhole(file: string, content: string): Promise<void> {
   const unfinished = `${file}.${randomBytes(6).toString('hex')}`;
-  await writeFile(unfinished, content, { mode: FILE_MODE, flag: 'wx', flush: true });
-  await rename(unfinished, file);
+  try {
+    await writeFile(unfinished, content, { mode: FILE_MODE, flag: 'wx', flush: true });
+    await rename(unfinished, file);
+  } catch (error) {
+    await rm(unfinished, { force: true });
+    throw error;
+  }
 }
 
 async function closeToOthers(file: string): Promise<void> {

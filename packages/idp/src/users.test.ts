@@ -4,7 +4,12 @@ import { claimsOf, keepUsers, verifyPassword } from './users.ts';
 
 /** A directory whose every file has this text; without a text it makes each file. */
 function directoryWith(text?: string): StateDirectory {
-  return { pathOf: (name) => name, keep: async (_name, create) => text ?? create() };
+  return {
+    pathOf: (name) => name,
+    keep: async (_name, create) => text ?? create(),
+    read: async () => text,
+    replace: async () => {},
+  };
 }
 
 describe('keepUsers', () => {

@@ -84,6 +84,35 @@ export function encodeApiKey(key: ApiKey): Result<string, ApiKeyRefusal> {
   return text.length > KEY_MAX_LENGTH ? refuse('too_long') : accept(text);
 }
 
+/** Words for a refusal, which complete "found …, expected …". They hold nothing of the key. */
+export function describeApiKeyRefusal(refusal: ApiKeyRefusal): {
+  readonly found: string;
+  readonly expected: string;
+} {
+  const expected = 'an API key as it was issued, whole and without white space';
+  switch (refusal) {
+    case 'too_long':
+      return { found: 'too many characters', expected };
+    case 'not_base64':
+      return { found: 'text that is not standard base64 with padding', expected };
+    case 'not_text':
+      return { found: 'base64 of something that is no text', expected };
+    case 'not_four_fields':
+      return {
+        found: 'other than four fields',
+        expected: `${expected}: endpoint, client ID, client secret and organization, the endpoint without scheme and port`,
+      };
+    case 'endpoint_not_a_host':
+      return { found: 'an endpoint that is no host name', expected };
+    case 'client_id_unusable':
+      return { found: 'no usable client ID', expected };
+    case 'client_secret_unusable':
+      return { found: 'no usable client secret', expected };
+    case 'organization_unusable':
+      return { found: 'no usable organization', expected };
+  }
+}
+
 function findUnusable(key: ApiKey): ApiKeyRefusal | undefined {
   if (!HOST.test(key.host)) return 'endpoint_not_a_host';
   if (!CREDENTIAL.test(key.clientId)) return 'client_id_unusable';

@@ -4,7 +4,13 @@
  * @module
  */
 
-export { type ApiKey, type ApiKeyRefusal, encodeApiKey, parseApiKey } from './api-key.ts';
+export {
+  type ApiKey,
+  type ApiKeyRefusal,
+  describeApiKeyRefusal,
+  encodeApiKey,
+  parseApiKey,
+} from './api-key.ts';
 export {
   API_KEY_VARIABLE,
   type ApiKeySecret,

@@ -7,6 +7,7 @@
 import { Command } from 'commander';
 import { describeVersion } from '../process/version.ts';
 import { createStdio, EXIT, EXIT_CODES_HELP, type Stdio } from '../terminal/stdio.ts';
+import { addApiKeyCommand } from './apikey-command.ts';
 import { addClientCommands } from './client-commands.ts';
 import { addRecipeCommand } from './recipe.ts';
 import { addServerCommands } from './server-commands.ts';
@@ -21,6 +22,7 @@ export async function runProgram(words: readonly string[]): Promise<void> {
   const program = createProgram(stdio);
   addServerCommands(program, stdio);
   addSessionsCommand(program, stdio);
+  addApiKeyCommand(program, stdio);
   await addRecipeCommand(program, words, stdio);
   addClientCommands(program, stdio);
   await program.parseAsync([...words], { from: 'user' });

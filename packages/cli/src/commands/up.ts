@@ -16,6 +16,7 @@ import { findFreePort } from '../process/free-port.ts';
 import { stopSignal } from '../process/stop-signal.ts';
 import { EXIT, type Stdio } from '../terminal/stdio.ts';
 import { announce } from '../up/announcement.ts';
+import { createAdminToken, writeApiKeyAdminFile } from '../up/api-key-admin-file.ts';
 import { CLIENT_IDS, writeDeploymentFile } from '../up/deployment.ts';
 import { listenHttp } from '../up/http-listener.ts';
 import { createPlaneFetch } from '../up/plane-fetch.ts';
@@ -71,6 +72,7 @@ export async function up(options: UpOptions, stdio: Stdio): Promise<number> {
     const url = options.https === true ? httpsUrl : new URL(`http://${PUBLIC_HOST}:${port}`).origin;
     const tls = openTlsFiles(stateDirectory, Date.now());
     const issuer = `http://${LOOPBACK}:${idpPort}`;
+    const adminToken = createAdminToken();
     const idp = await createEmbeddedIdp({
       issuer,
       publicUrl: url,
@@ -79,11 +81,14 @@ export async function up(options: UpOptions, stdio: Stdio): Promise<number> {
       ...(options.signInAs === undefined ? {} : { signInAs: options.signInAs }),
       nativeRefreshTokens: options.cliRefreshTokens === true,
       fetch: await createPlaneFetch(url, tls.caFile),
+      adminToken,
       log: (event, fields) => log('info', event, fields),
     });
     stops.push(() => idp.close());
     const idpListener = await listenHttp(idp.handler, idpPort, LOOPBACK);
     stops.push(() => idpListener.close());
+    const admission = { issuer, publicUrl: url, token: adminToken };
+    stops.push(writeApiKeyAdminFile(stateDirectory, admission));
 
     const deployment = {
       publicUrl: url,
@@ -125,6 +130,8 @@ export async function up(options: UpOptions, stdio: Stdio): Promise<number> {
     });
     await gateway.listen(port, LOOPBACK);
     stops.push(() => gateway.drain());
+    // A reader of the ready line may send a signal at once.
+    const stopped = stopSignal();
     announce(
       {
         url,
@@ -140,7 +147,7 @@ export async function up(options: UpOptions, stdio: Stdio): Promise<number> {
       options.json === true,
       stdio,
     );
-    await stopSignal();
+    await stopped;
     return EXIT.ok;
   } finally {
     for (const stop of stops.toReversed()) await stop();

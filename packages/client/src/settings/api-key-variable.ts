@@ -5,7 +5,7 @@
  */
 
 import { type ClientConfig, type ConfigProblem, SecretText } from '@sallyport/config';
-import { type ApiKeyRefusal, parseApiKey } from '@sallyport/protocol';
+import { describeApiKeyRefusal, parseApiKey } from '@sallyport/protocol';
 import type { ClientSecretSource, ClientSettings } from './client-settings.ts';
 import { parseEndpoint } from './endpoint.ts';
 import { isStronger } from './precedence.ts';
@@ -36,14 +36,14 @@ export function findApiKey(
   const parsed = parseApiKey(env[variable] ?? '');
   const place = { file: 'environment', line: undefined, variable };
   if (!parsed.ok) {
-    const { found, expected } = describeRefusal(parsed.error);
+    const { found, expected } = describeApiKeyRefusal(parsed.error);
     problems.push({ ...place, key: 'apiKey', found, expected });
     return undefined;
   }
   const { host, clientId, clientSecret } = parsed.value;
   const endpoint = parseEndpoint(host, false);
   if (!endpoint.ok) {
-    problems.push({ ...place, key: 'apiKey', ...describeRefusal('endpoint_not_a_host') });
+    problems.push({ ...place, key: 'apiKey', ...describeApiKeyRefusal('endpoint_not_a_host') });
     return undefined;
   }
   const key = 'admin.endpoint';
@@ -64,29 +64,4 @@ export function findApiKey(
     clientId,
     clientSecret: { from: 'text', secret: new SecretText(clientSecret) },
   };
-}
-
-function describeRefusal(refusal: ApiKeyRefusal): { found: string; expected: string } {
-  const expected = 'an API key as it was issued, whole and without white space';
-  switch (refusal) {
-    case 'too_long':
-      return { found: 'too many characters', expected };
-    case 'not_base64':
-      return { found: 'text that is not standard base64 with padding', expected };
-    case 'not_text':
-      return { found: 'base64 of something that is no text', expected };
-    case 'not_four_fields':
-      return {
-        found: 'other than four fields',
-        expected: `${expected}: endpoint, client ID, client secret and organization, the endpoint without scheme and port`,
-      };
-    case 'endpoint_not_a_host':
-      return { found: 'an endpoint that is no host name', expected };
-    case 'client_id_unusable':
-      return { found: 'no usable client ID', expected };
-    case 'client_secret_unusable':
-      return { found: 'no usable client secret', expected };
-    case 'organization_unusable':
-      return { found: 'no usable organization', expected };
-  }
 }

@@ -49,6 +49,18 @@ describe.each([
     expect(readFileSync(other, 'utf8')).toBe('kept');
   });
 
+  it('that has to be new replaces nothing: no file, and no symbolic link that leads nowhere', async () => {
+    const isNew = { isNew: true, mode: 0o600 };
+    await write(path, 'first', isNew);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    await expect(write(path, 'second', isNew)).rejects.toThrow('EEXIST');
+    expect(readFileSync(path, 'utf8')).toBe('first');
+    const link = join(folder, 'link');
+    symlinkSync(join(folder, 'nowhere'), link);
+    await expect(write(link, 'second', isNew)).rejects.toThrow('EEXIST');
+    expect(readdirSync(folder).toSorted()).toEqual(['file', 'link']);
+  });
+
   it('leaves the old content and no draft where it fails', async () => {
     mkdirSync(path);
     await expect(write(path, 'new')).rejects.toThrow();

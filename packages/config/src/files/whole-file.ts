@@ -8,7 +8,7 @@
  */
 
 import { randomBytes } from 'node:crypto';
-import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
 
 /** How a file is written. */
@@ -17,12 +17,14 @@ export interface WholeFileOptions {
   readonly mode?: number;
   /** Whether its content is on the disk before it gets its name, so that a power cut leaves no empty file. */
   readonly isFlushed?: boolean;
+  /** Whether the path has to be free: what is there stays, and the write fails with `EEXIST`. */
+  readonly isNew?: boolean;
 }
 
 /**
  * Writes a file next to its place and renames it. The folder has to be there.
  *
- * What is at the path is replaced: a symbolic link itself, not what it leads to. Does not keep another writer out.
+ * What is at the path is replaced, unless the file has to be new: a symbolic link itself, not what it leads to. Does not keep another writer out.
  *
  * @throws What the file system says; nothing is left behind then.
  */
@@ -34,7 +36,8 @@ export function writeWholeFile(
   const draft = draftOf(path);
   try {
     writeFileSync(draft, content, draftOptions(options));
-    renameSync(draft, path);
+    if (options.isNew === true) place(draft, path);
+    else renameSync(draft, path);
   } catch (error) {
     rmSync(draft, { force: true });
     throw error;
@@ -50,11 +53,18 @@ export async function writeWholeFileInBackground(
   const draft = draftOf(path);
   try {
     await writeFile(draft, content, draftOptions(options));
-    await rename(draft, path);
+    if (options.isNew === true) place(draft, path);
+    else await rename(draft, path);
   } catch (error) {
     await rm(draft, { force: true });
     throw error;
   }
+}
+
+/** Gives a draft a name that has to be free; a link, unlike a rename, replaces nothing. */
+function place(draft: string, path: string): void {
+  linkSync(draft, path);
+  rmSync(draft);
 }
 
 /** A name that no other process chooses; what a killed process leaves ends in `.draft`. */

@@ -50,6 +50,7 @@ export async function startIdp(
     readonly accessTokenTtlSeconds?: number;
     readonly webJwksUri?: string;
     readonly requirePushedAuthorization?: boolean;
+    readonly adminToken?: string;
     /** What the web application answers to a logout token; 200 when absent. */
     readonly answerLogout?: () => Promise<Response>;
   } = {},
