@@ -104,6 +104,11 @@ function readRuntimeOptions() {
   return JSON.parse(process.getBuiltinModule('node:fs').readFileSync(file, 'utf8'));
 }
 
+/** Not by the `recursive` of Node, which tries for ever in `/proc`. */
+function makeFolder(path) {
+  if (!fs.existsSync(path)) fs.mkdirSync(path, 0o700);
+}
+
 /**
  * The folder for compiled code, made when it is not there, closed to others when it is open to read.
  * What stands in it is run without being compared with the source, so only this user may own it, and
@@ -117,7 +122,7 @@ function prepareCompiledFolder() {
     const caches = isAbsolute(given) ? given : join(homedir(), '.cache');
     const own = join(caches, 'sallyport');
     const folder = join(own, 'compiled');
-    fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+    for (const path of [caches, own, folder]) makeFolder(path);
     const user = process.getuid?.();
     // Windows has access lists instead of owners and modes; those of the profile's folder apply.
     if (user === undefined) return folder;

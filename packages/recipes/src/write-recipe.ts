@@ -4,8 +4,9 @@
  * @module
  */
 
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeFolder } from '@sallyport/config/files';
 import { accept, type Result, refuse } from '@sallyport/protocol';
 import type { RenderedRecipe } from './recipe.ts';
 
@@ -40,7 +41,7 @@ export function writeRecipe(
   const replaced = changed.map(([name]) => name).filter((name) => present.get(name) !== undefined);
   if (!mayReplace && replaced.length + removed.length > 0)
     return refuse([...replaced, ...removed].toSorted());
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   for (const name of removed) rmSync(join(folder, name));
   for (const [name, content] of changed) writeFileSync(join(folder, name), content);
   const written = changed.map(([name]) => name);

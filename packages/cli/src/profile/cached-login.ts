@@ -6,10 +6,15 @@
  */
 
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PlatformMetadata, TokenKey, TokenStore } from '@sallyport/client';
-import { type FileTerms, readBoundedFile, writeWholeFile } from '@sallyport/config/files';
+import {
+  type FileTerms,
+  makeFolder,
+  readBoundedFile,
+  writeWholeFile,
+} from '@sallyport/config/files';
 
 /** What a command would otherwise have to read or request. Holds no secret. */
 export interface CachedLogin {
@@ -66,7 +71,7 @@ export function writeCachedLogin(
   what: CachedLogin,
 ): void {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder, 0o700);
     const text = JSON.stringify({ version: VERSION, ...what });
     for (const name of names) writeWholeFile(join(folder, `${name}.json`), text, { mode: 0o600 });
     prune(folder);

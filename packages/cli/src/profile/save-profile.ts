@@ -4,9 +4,9 @@
  * @module
  */
 
-import { mkdirSync, realpathSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { writeWholeFile } from '@sallyport/config/files';
+import { makeFolder, writeWholeFile } from '@sallyport/config/files';
 import { parse } from 'yaml';
 import { DEFAULT_PROFILE, type SelectedProfile } from './profile.ts';
 import { writeProfile } from './profile-file.ts';
@@ -41,7 +41,7 @@ export function saveProfile(
     ...(options.caFile === undefined ? {} : { 'admin.caCertFilePath': resolve(options.caFile) }),
   });
   const path = folders.configFile;
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(path), 0o700);
   // Where a link leads to it, the file is replaced and the link stays.
   const target = userFile === undefined ? path : realpathSync(path);
   writeWholeFile(target, text);

@@ -4,9 +4,9 @@
  * @module
  */
 
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { makeFolder } from '@sallyport/config/files';
 import { SallyportError } from '@sallyport/protocol';
 import { whyNotWritable } from '../admin/local-store-folder.ts';
 
@@ -29,7 +29,7 @@ export function openStateFolder(folder: string): () => void {
   if (reason !== undefined) throw unusable(folder, reason);
   let database: DatabaseSync;
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder, 0o700);
     database = new DatabaseSync(join(folder, LOCK_FILE));
   } catch (cause) {
     throw unusable(folder, reasonOf(cause), cause);

@@ -5,9 +5,9 @@
  */
 
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeWholeFile } from '@sallyport/config/files';
+import { makeFolder, writeWholeFile } from '@sallyport/config/files';
 import {
   createAuthority,
   createServerCertificate,
@@ -39,7 +39,7 @@ const RENEW_BEFORE_MS = 30 * 86_400_000;
  */
 export function openTlsFiles(stateDirectory: string, now: number): TlsFiles {
   const folder = join(stateDirectory, FOLDER);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder, 0o700);
   const caFile = join(folder, 'ca.pem');
   const caKeyFile = join(folder, 'ca-key.pem');
   const certFile = join(folder, 'server.pem');

@@ -4,18 +4,14 @@
  * @module
  */
 
-import {
-  closeSync,
-  constants,
-  fsyncSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  rmSync,
-  type Stats,
-} from 'node:fs';
+import { closeSync, constants, fsyncSync, lstatSync, openSync, rmSync, type Stats } from 'node:fs';
 import { dirname } from 'node:path';
-import { type FileTerms, readBoundedFile, writeWholeFile } from '@sallyport/config/files';
+import {
+  type FileTerms,
+  makeFolder,
+  readBoundedFile,
+  writeWholeFile,
+} from '@sallyport/config/files';
 import { SallyportError } from '@sallyport/protocol';
 
 /** A larger file is not one of this client. */
@@ -34,7 +30,7 @@ const HAS_OWNERS: boolean = process.getuid !== undefined;
  * @throws {SallyportError} As {@link hasPrivateFolder}.
  */
 export function openPrivateFolder(folder: string): void {
-  attempt(folder, () => mkdirSync(folder, { recursive: true, mode: 0o700 }));
+  attempt(folder, () => makeFolder(folder, 0o700));
   hasPrivateFolder(folder);
 }
 

@@ -11,5 +11,6 @@ export {
   readBoundedFile,
 } from './bounded-file.ts';
 export { readFileVersion } from './file-version.ts';
+export { makeFolder } from './make-folder.ts';
 export { findOpenFolder } from './open-folder.ts';
 export { type WholeFileOptions, writeWholeFile, writeWholeFileInBackground } from './whole-file.ts';

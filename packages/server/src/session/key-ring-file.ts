@@ -5,9 +5,9 @@
  */
 
 import { randomBytes } from 'node:crypto';
-import { existsSync, linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { readFileVersion, writeWholeFile } from '@sallyport/config/files';
+import { makeFolder, readFileVersion, writeWholeFile } from '@sallyport/config/files';
 import type { KeyRingSource, RingKey } from './key-ring.ts';
 
 /** How long a new key waits before it seals, so that every replica has read it by then. */
@@ -113,7 +113,7 @@ function createKey(sealsFrom: number): RingKey {
 }
 
 function create(path: string, now: number): string {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(path), 0o700);
   // Linked and not renamed: of several processes that start at once the first one's ring stays.
   const draft = `${path}.${randomBytes(6).toString('hex')}.draft`;
   writeFileSync(draft, formatRing([createKey(now)]), { mode: 0o600, flag: 'wx', flush: true });

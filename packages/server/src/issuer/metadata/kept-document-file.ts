@@ -5,10 +5,10 @@
  * @module
  */
 
-import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import {
   type FileTerms,
+  makeFolder,
   readBoundedFile,
   writeWholeFileInBackground,
 } from '@sallyport/config/files';
@@ -99,7 +99,7 @@ export async function writeKeptDocument(
   { issuer, address }: DocumentOrigin,
   { document, fetchedAt }: KeptDocument,
 ): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(path), 0o700);
   const text = JSON.stringify({ version: VERSION, issuer, address, fetchedAt, document });
   await writeWholeFileInBackground(path, `${text}\n`, { mode: 0o600 });
 }

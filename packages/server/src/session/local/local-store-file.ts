@@ -4,9 +4,10 @@
  * @module
  */
 
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { makeFolder } from '@sallyport/config/files';
 import { isBusy } from './sqlite-code.ts';
 
 /** Version of the tables, kept in `PRAGMA user_version`; see docs/storage-schema.md. */
@@ -92,7 +93,7 @@ export function openStoreFile(
   path: string,
   { busyTimeoutMs, maxBytes, cacheKib }: StoreFileOptions,
 ): DatabaseSync {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(path), 0o700);
   // SQLite gives its side files the mode of this one.
   closeSync(openSync(path, 'a', 0o600));
   const db = new DatabaseSync(path, { timeout: OPENING_TIMEOUT_MS });
