@@ -61,7 +61,7 @@ describe('The unit of systemd', () => {
   it('gives the runtime all options that `serve` would start itself again for, and no others', () => {
     const [, ...args] = startCommand(unit);
     const file = args.findIndex((arg) => arg.endsWith('/bin/sallyport.js'));
-    expect(args.slice(0, file)).toEqual([...RUNTIME.options, ...RUNTIME.optionsFrom4GB]);
+    expect(args.slice(0, file)).toEqual(RUNTIME.options);
     expect(args[file + 1]).toBe('serve');
     expect(startEnvironment(unit, {})).toMatchObject(RUNTIME.environment);
   });

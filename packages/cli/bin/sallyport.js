@@ -81,14 +81,14 @@ function beSmall() {
     process.platform === 'win32'
   )
     return;
-  const { options: small, optionsFrom4GB, environment } = readRuntimeOptions();
+  const { options, environment } = readRuntimeOptions();
   // Where there is less memory, the runtime takes its share of that, which is the smaller one.
   const memory = Math.min(
     process.getBuiltinModule('node:os').totalmem(),
     process.constrainedMemory() || Number.POSITIVE_INFINITY,
   );
-  if (memory >= 4 * GIGABYTE && !/old-space-size|max-heap-size/.test(said))
-    small.push(...optionsFrom4GB);
+  const isHeapDecided = memory < 4 * GIGABYTE || /old-space-size|max-heap-size/.test(said);
+  const small = options.filter((option) => !(isHeapDecided && option.includes('old-space-size')));
   if (isCheckout) small.push(SOURCE_CONDITION);
   const args = [...small, ...execArgv, ...process.argv.slice(1)];
   try {
