@@ -27,6 +27,8 @@ export interface Given {
 export interface InternalService extends Client {
   /** What it was warned of at its start. */
   readonly warnings: readonly string[];
+  /** What it was warned of since, when it read its secret. */
+  heard(): readonly string[];
   /** Lets time pass, for this service alone. */
   advance(ms: number): void;
 }
@@ -36,6 +38,7 @@ export function startInternalService(given: Given): InternalService {
   const loaded = loadClientSettings(sourcesOf(given));
   if (!loaded.ok) throw new Error(loaded.error.map(formatConfigProblem).join('\n'));
   let ahead = 0;
+  const heard: string[] = [];
   const client = createClient(loaded.value.settings, {
     fetch: given.fetch ?? fetch,
     now: () => Date.now() + ahead,
@@ -43,7 +46,7 @@ export function startInternalService(given: Given): InternalService {
     show: () => {
       throw new Error('a service asks no person');
     },
-    onWarning: () => {},
+    onWarning: (warning) => void heard.push(formatConfigProblem(warning)),
     refreshesAhead: true,
     startSpreadMs: 0,
     random: () => 0,
@@ -51,6 +54,7 @@ export function startInternalService(given: Given): InternalService {
   return {
     ...client,
     warnings: loaded.value.warnings.map(formatConfigProblem),
+    heard: () => heard,
     advance(ms) {
       ahead += ms;
     },

@@ -4,6 +4,7 @@ import {
   CONFIGURATION_DOCS,
   renderConfigurationDocs,
 } from '../../../tools/generate-configuration-docs.ts';
+import { SECRET_FINDINGS } from './client-secret-file.ts';
 import { loadConfig } from './load-config.ts';
 import { SETTINGS } from './schema/schema.ts';
 
@@ -35,5 +36,18 @@ describe('docs/configuration.md', () => {
     expect(loadConfig({ env, flags: {} }, 'serve').ok).toBe(true);
     expect(loadConfig({ env: {}, flags: {}, file: { path: 'c', text } }, 'serve').ok).toBe(true);
     expect(loadConfig({ env: { ...env, PUBLIC_URL: '' }, flags: {} }, 'serve').ok).toBe(false);
+  });
+});
+
+describe('docs/services.md', () => {
+  const services = readFileSync(new URL('../../../docs/services.md', import.meta.url), 'utf8');
+
+  it('names everything that can be wrong with the file of a client secret, in its own words', () => {
+    const words = services.replaceAll('\n', ' ');
+    for (const [code, { found, expected }] of Object.entries(SECRET_FINDINGS)) {
+      if (code === 'unusable') continue;
+      expect(words).toContain(found.replace(/ beside ….*$/, ' beside '));
+      expect(words).toContain(expected);
+    }
   });
 });

@@ -12,6 +12,14 @@ export {
   type ClientConfigSources,
   readClientConfig,
 } from './client-config.ts';
+export {
+  type ClientSecretFile,
+  explainRefusedSecret,
+  readClientSecretFile,
+  type SecretFinding,
+  type SecretFindingCode,
+  type SecretPlace,
+} from './client-secret-file.ts';
 export type {
   AccessConfig,
   AdminClientConfig,
@@ -53,4 +61,5 @@ export {
   type SecretFileOptions,
 } from './secret-file.ts';
 export { SecretText } from './secret-text.ts';
+export { isStandInText, STAND_IN_TEXTS } from './stand-in-texts.ts';
 export type { TracesConfig } from './traces-config.ts';

@@ -105,8 +105,8 @@ function follow<T>(
   parse: (text: string) => Result<T, KeyFileRefusal>,
 ): Result<SecretFile<T>, ConfigProblem> {
   const { path, trigger, onProblem, onChange } = options;
-  const first = readSecret(path);
-  if (!first.ok) return refuse(toProblem(options, first.error));
+  const first = readSecretText(path);
+  if (!first.ok) return refuse(toProblem(options, first.error.found));
   const parsed = parse(first.value);
   if (!parsed.ok) return refuse(toProblem(options, parsed.error.found, parsed.error.expected));
 
@@ -114,8 +114,8 @@ function follow<T>(
   let { value } = parsed;
   let reported: string | undefined;
   const stop = trigger(() => {
-    const next = readSecret(path);
-    if (!next.ok) return report(next.error);
+    const next = readSecretText(path);
+    if (!next.ok) return report(next.error.found);
     if (next.value === text) {
       reported = undefined;
       return;
@@ -148,18 +148,31 @@ export function rereadEvery(intervalMs: number): RereadTrigger {
   };
 }
 
-function withoutNewline(text: string): string {
+/** A secret's text without one newline at its end. */
+export function withoutNewline(text: string): string {
   return text.replace(/\r?\n$/, '');
 }
 
-function readSecret(path: string): Result<string, string> {
+/** Why the text of a secret file cannot be used. */
+export interface SecretTextRefusal {
+  readonly reason: FileRefusal['reason'] | 'empty' | 'not_text';
+  /** Completes "found …". */
+  readonly found: string;
+  /** What the operating system said. */
+  readonly code?: string;
+}
+
+/** Reads the text of a secret file, its newline and byte order mark included. */
+export function readSecretText(path: string): Result<string, SecretTextRefusal> {
   const read = readBoundedBytes(path, TERMS);
-  if (!read.ok) return refuse(describeRefusal(read.error));
+  if (!read.ok) return refuse({ ...read.error, found: describeRefusal(read.error) });
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(read.value);
-    return withoutNewline(text) === '' ? refuse('an empty file') : accept(text);
+    return withoutNewline(text) === ''
+      ? refuse({ reason: 'empty', found: 'an empty file' })
+      : accept(text);
   } catch {
-    return refuse('a file that is not UTF-8 text');
+    return refuse({ reason: 'not_text', found: 'a file that is not UTF-8 text' });
   }
 }
 

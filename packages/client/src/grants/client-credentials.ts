@@ -4,9 +4,9 @@
  * @module
  */
 
-import type { Result } from '@sallyport/protocol';
+import { type Result, refuse } from '@sallyport/protocol';
 import type { Grant, GrantOptions, TokenRefusal } from '../grant.ts';
-import { readClientSecret } from '../settings/client-secret.ts';
+import { explainRefusal, readClientSecret } from '../settings/client-secret.ts';
 import type { ClientSecretSource } from '../settings/client-settings.ts';
 import type { TokenSet } from '../token-set.ts';
 import { clientSecretBasic, clientSecretPost } from './client-authentication.ts';
@@ -32,7 +32,7 @@ const SECRET_REFUSALS: ReadonlySet<string> = new Set(['invalid_client', 'unautho
  * The secret is read each time. It travels by HTTP Basic; only when the server then says
  * `invalid_client` is it sent once more in the body, because some servers take nothing else. When the server
  * refuses the client, the secret is read once more, and if its file was replaced meanwhile, the request is
- * repeated once with what the file holds now.
+ * repeated once with what the file holds now. What the text shows to be wrong stands in the refusal.
  *
  * @see [RFC 6749 section 4.4](https://www.rfc-editor.org/rfc/rfc6749#section-4.4)
  */
@@ -49,7 +49,10 @@ export function createClientCredentialsGrant(
     const first = await present(secret.value, attempt);
     if (first.ok || !SECRET_REFUSALS.has(first.error.error)) return first;
     const again = readClientSecret(clientSecret, () => undefined);
-    return again.ok && again.value !== secret.value ? await present(again.value, attempt) : first;
+    const isReplaced = again.ok && again.value !== secret.value;
+    const last = isReplaced ? await present(again.value, attempt) : first;
+    if (last.ok || !SECRET_REFUSALS.has(last.error.error)) return last;
+    return refuse(explainRefusal(last.error, clientSecret, (isReplaced ? again : secret).value));
   }
 
   async function present(

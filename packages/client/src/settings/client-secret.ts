@@ -4,7 +4,12 @@
  * @module
  */
 
-import { type ConfigProblem, formatConfigProblem, openSecretFile } from '@sallyport/config';
+import {
+  type ConfigProblem,
+  explainRefusedSecret,
+  formatConfigProblem,
+  readClientSecretFile,
+} from '@sallyport/config';
 import { accept, type Result, refuse } from '@sallyport/protocol';
 import type { TokenRefusal } from '../grant.ts';
 import type { ClientSecretSource } from './client-settings.ts';
@@ -12,30 +17,43 @@ import type { ClientSecretSource } from './client-settings.ts';
 /**
  * Reads the client secret.
  *
- * A file is opened anew each time, so that a rotated secret is used without a restart. Its value is
- * the text without one newline at its end, which gives a warning, as for every secret file.
+ * A file is opened anew each time, so that a rotated secret is used without a restart, and a wrong one that was put
+ * right. Its value is the text without one newline at its end, which gives a warning.
  *
- * @param onWarning - Hears of a newline or white space around the value.
+ * @param onWarning - Hears of a newline, white space or quotes around the value.
  *
- * @returns The secret, which the caller MUST NOT keep or print; or `client_secret_unavailable`.
+ * @returns The secret, which the caller MUST NOT keep or print; or `client_secret_unavailable` with the line of
+ *   what is wrong.
  */
 export function readClientSecret(
   source: ClientSecretSource,
   onWarning: (warning: ConfigProblem) => void,
 ): Result<string, TokenRefusal> {
   if (source.from === 'text') return accept(source.secret.reveal());
-  const opened = openSecretFile({
-    path: source.path,
-    key: source.key,
-    secretKey: 'client_secret',
-    trigger: () => () => {},
-    onProblem: () => {},
-    onWarning,
-  });
-  if (opened.ok) return accept(opened.value.current());
-  return refuse({
-    error: 'client_secret_unavailable',
-    description: formatConfigProblem(opened.error),
-    hint: 'Mount the secret with the key client_secret there, or wait until its synchronization has completed.',
-  });
+  const read = readClientSecretFile(source);
+  if (!read.ok)
+    return refuse({
+      error: 'client_secret_unavailable',
+      description: formatConfigProblem(read.error),
+      hint: 'The file is read again at each attempt: once it is put right, no restart is needed.',
+    });
+  for (const warning of read.value.warnings) onWarning(warning);
+  return accept(read.value.secret);
+}
+
+/**
+ * Adds to the identity provider's refusal of a client what the text of the secret's file shows to be wrong.
+ *
+ * @returns The refusal as it is where nothing shows.
+ */
+export function explainRefusal(
+  refusal: TokenRefusal,
+  source: ClientSecretSource,
+  secret: string,
+): TokenRefusal {
+  if (source.from === 'text') return refusal;
+  const lines = explainRefusedSecret(secret, source).map((finding) => formatConfigProblem(finding));
+  return lines.length === 0
+    ? refusal
+    : { ...refusal, description: [refusal.description, ...lines].join(' ') };
 }
