@@ -8,6 +8,7 @@ import { type Plane, startPlane } from '../../conformance/wire/platform.ts';
 import { temporaryFolder } from '../../conformance/wire/process.ts';
 import { readFields } from '../../conformance/wire/protobuf.ts';
 import { callConnect } from '../../conformance/wire/rpc.ts';
+import { sharedHost } from '../../conformance/wire/service-host.ts';
 import {
   type Given,
   type InternalService,
@@ -225,6 +226,40 @@ describe('The data plane', () => {
     const service = startInternalService(other);
     expect(await service.tokenSource.get()).toMatchObject({ error: { error: 'invalid_client' } });
     await expect(subject(service)).rejects.toThrow();
+  });
+});
+
+describe('union.auth.enable against a control plane without server.security.useAuth', () => {
+  async function startClosed() {
+    const config = join(root.path, 'without-auth.yaml');
+    writeFileSync(config, 'publicUrl: http://localhost:1\nserver: {security: {useAuth: false}}\n');
+    return await sharedHost().start(['serve', '--port', '0', '--config', config], {});
+  }
+  const serviceOf = (url: string, enable: boolean): InternalService => {
+    const { file = {}, ...rest } = dataPlane();
+    const own = file as { readonly union: { readonly auth: object } };
+    const admin = { endpoint: url.replace('http://', 'dns:///'), insecure: true };
+    return startInternalService({
+      ...rest,
+      file: { admin, union: { auth: { ...own.union.auth, enable } } },
+    });
+  };
+
+  it('true: the call says in one line that useAuth may not be true there', async () => {
+    const running = await startClosed();
+    const service = serviceOf(running.url, true);
+    await expect(service.fetch(`${running.url}${USER_INFO}`)).rejects.toThrow(
+      /no token was obtained since .*: http:\S+ publishes no sign-in metadata: is this the platform's address, and is server\.security\.useAuth true there\?$/,
+    );
+    service.close();
+    await running.stop();
+  });
+
+  it('false: nothing contradicts, the call is made without a token, and no token is missed', async () => {
+    const running = await startClosed();
+    const answer = await serviceOf(running.url, false).fetch(`${running.url}${USER_INFO}`);
+    expect(answer.status).toBe(404);
+    await running.stop();
   });
 });
 

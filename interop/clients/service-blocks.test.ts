@@ -175,6 +175,21 @@ describe('union.auth', () => {
     expect(platform.asked.some(({ path }) => path.endsWith('/GetOAuth2Metadata'))).toBe(true);
   });
 
+  it('scopes and tokenUrl that are absent are those in the metadata of the platform, not a default', async () => {
+    platform.answers.set('/flyteidl2.auth.AuthMetadataService/GetPublicClientConfig', () => ({
+      status: 200,
+      body: {
+        clientId: 'native',
+        redirectUri: 'http://localhost:53593/callback',
+        scopes: ['openid', 'platform-scope'],
+        authorizationMetadataKey: 'core-authorization',
+      },
+    }));
+    await start('union.auth', { tokenUrl: undefined, scopes: undefined }).tokenSource.get();
+    await start('union.auth', { scopes: undefined }).tokenSource.get();
+    expect(tokenRequests().map(({ form }) => form.get('scope'))).toEqual(['platform-scope', 'all']);
+  });
+
   it.each([
     ['given', { tokenRefreshWindow: '5m' }],
     ['absent, as on the control plane', { tokenRefreshWindow: undefined }],

@@ -26,7 +26,10 @@ export interface ClientConfigSources extends ConfigSources {
 /** What the sources give: values for the client's own rules to judge. */
 export interface ClientConfig
   extends Pick<ResolvedSettings, 'origins' | 'unsound' | 'placeOf' | 'isGiven'> {
-  readonly config: Pick<Config, 'admin' | 'dangerouslyAllowPlainHttpTo' | 'executions' | 'union'>;
+  readonly config: Pick<
+    Config,
+    'admin' | 'dangerouslyAllowPlainHttpTo' | 'executions' | 'server' | 'union'
+  >;
   /** In no order yet: the caller adds its own and sorts them by `orderProblems`. */
   readonly problems: readonly ConfigProblem[];
   /** What weakens; in no order yet, as above. */
@@ -58,7 +61,7 @@ const FOREIGN_BLOCKS: ReadonlySet<string> = new Set([
 export function readClientConfig(sources: ClientConfigSources): ClientConfig {
   const file = readConfigFile(sources.file ?? { path: '', text: '' }, FOREIGN_BLOCKS);
   const resolved = resolveSettings(sources, file, ({ key }) => sources.variables.get(key) ?? []);
-  const { admin, auth, dangerouslyAllowPlainHttpTo, executions, union } = buildConfig(
+  const { admin, auth, dangerouslyAllowPlainHttpTo, executions, server, union } = buildConfig(
     resolved.values,
   );
   const { origins, unsound, placeOf, isGiven } = resolved;
@@ -75,7 +78,7 @@ export function readClientConfig(sources: ClientConfigSources): ClientConfig {
   for (const { isWarning, ...finding } of plainHttp)
     (isWarning === true ? warnings : problems).push({ ...placeOf(finding.key), ...finding });
   return {
-    config: { admin, dangerouslyAllowPlainHttpTo, executions, union },
+    config: { admin, dangerouslyAllowPlainHttpTo, executions, server, union },
     problems,
     warnings,
     origins,

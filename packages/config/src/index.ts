@@ -49,6 +49,7 @@ export {
 export { redactConfig } from './redact-config.ts';
 export type { RedisConfig, RedisMode } from './redis-config.ts';
 export type { ConfigSources, Origin, SettingVariable } from './resolve-settings.ts';
+export { NOTHING_TO_ENTER } from './rules/service-app.ts';
 export { type SameSitePolicy, selectSameSite } from './same-site.ts';
 export type { Consumer } from './schema/schema.ts';
 export {

@@ -7,6 +7,7 @@
 import {
   type ClientConfig,
   type ConfigProblem,
+  NOTHING_TO_ENTER,
   type Origin,
   orderProblems,
   readClientConfig,
@@ -165,6 +166,9 @@ function buildService(
           enable: true,
           refreshWindowMs: read.config.admin.tokenRefreshWindowMs,
         };
+  // On the data plane both are left out, and the platform names both; scopes alone are the default.
+  const isLearned =
+    own.tokenUrl === '' && (read.origins.get(`${block}.scopes`) ?? 'default') === 'default';
   const endpoint = describeEndpoint(
     read,
     { isRequired: own.enable && own.tokenUrl === '' },
@@ -173,13 +177,7 @@ function buildService(
   );
   if (own.enable && own.clientId === '' && !read.unsound.has(`${block}.clientId`))
     problems.push(missing(read, `${block}.clientId`, 'the client ID of the service app', brand));
-  if (!own.enable)
-    warnings.push({
-      ...read.placeOf(`${block}.enable`),
-      key: `${block}.enable`,
-      found: 'false',
-      expected: 'true: without it internal services receive 401',
-    });
+  judgeMatrix(read, block, own.enable, warnings);
   warnOfSkippedVerification(read, warnings);
   return {
     value: {
@@ -193,12 +191,34 @@ function buildService(
         path: own.clientSecretLocation,
         key: `${block}.clientSecretLocation`,
       },
-      scopes: own.scopes.length > 0 ? own.scopes : undefined,
+      scopes: own.scopes.length > 0 && !isLearned ? own.scopes : undefined,
       tokenUrl: own.tokenUrl,
       authorizationHeader: own.authorizationHeader,
       refreshWindowMs: own.refreshWindowMs,
     },
   };
+}
+
+/**
+ * Warns where `union.auth.enable` and `server.security.useAuth` contradict each other. The latter stands in the file
+ * of the control plane, which a service may share; elsewhere it is taken to be true.
+ */
+function judgeMatrix(
+  read: ClientConfig,
+  block: ClientBlock,
+  isEnabled: boolean,
+  warnings: ConfigProblem[],
+): void {
+  const { useAuth } = read.config.server.security;
+  if (isEnabled && !useAuth)
+    warnings.push({ ...read.placeOf(NOTHING_TO_ENTER.key), ...NOTHING_TO_ENTER });
+  if (!isEnabled && useAuth)
+    warnings.push({
+      ...read.placeOf(`${block}.enable`),
+      key: `${block}.enable`,
+      found: 'false',
+      expected: 'true: without it internal services receive 401',
+    });
 }
 
 function fromAdmin(

@@ -2,6 +2,13 @@ import { formatConfigProblem } from '@sallyport/config';
 import { BASE, load, problemsOf } from '@sallyport/testing/client/settings';
 import { describe, expect, it } from 'vitest';
 
+/** A service app with its token endpoint. */
+const SERVICE_APP = {
+  ...BASE,
+  INTERNAL_CLIENT_ID: 'service',
+  AUTH_TOKEN_URL: 'https://idp.example.com/token',
+};
+
 describe('internal services', () => {
   const text = `union:
   auth:
@@ -115,5 +122,49 @@ executions:
       expect.stringContaining('admin.endpoint: found nothing'),
       expect.stringContaining('union.auth.clientId (INTERNAL_CLIENT_ID): found nothing'),
     ]);
+  });
+
+  describe('union.auth.enable and server.security.useAuth', () => {
+    const CONTRADICTION =
+      'config.yaml:3: server.security.useAuth: found false, expected true, as union.auth.enable is: without it no token is checked, no metadata served, and protected routes stay closed';
+    const MISSING =
+      'config.yaml:6: union.auth.enable: found false, expected true: without it internal services receive 401';
+
+    it.each([
+      [true, true, []],
+      [false, true, [MISSING]],
+      [true, false, [CONTRADICTION]],
+      [false, false, []],
+    ] as const)(
+      '%s and %s: works, or says in one line what contradicts what',
+      (enable, useAuth, lines) => {
+        const text = `server:
+  security:
+    useAuth: ${useAuth}
+union:
+  auth:
+    enable: ${enable}
+`;
+        const { settings, warnings } = load({ text, env: SERVICE_APP, block: 'union.auth' });
+        expect(settings.isEnabled).toBe(enable);
+        expect(warnings.map(formatConfigProblem)).toEqual(lines);
+      },
+    );
+  });
+
+  it('without tokenUrl and scopes learn both from the platform; without scopes alone ask for all', () => {
+    const block = 'union.auth';
+    const { tokenUrl, scopes } = load({
+      env: { ...BASE, AUTH_CLIENT_ID: 'service' },
+      block,
+    }).settings;
+    expect([tokenUrl, scopes]).toEqual(['', undefined]);
+    expect(load({ env: SERVICE_APP, block }).settings.scopes).toEqual(['all']);
+    const given = load({
+      text: 'union: {auth: {scopes: [one]}}\n',
+      env: { ...BASE, AUTH_CLIENT_ID: 'service' },
+      block,
+    });
+    expect(given.settings.scopes).toEqual(['one']);
   });
 });

@@ -321,6 +321,14 @@ describe('requirement, "Errors": internal services', () => {
     expect(judge({ ...off, server: { security: { useAuth: false } } })).toEqual([]);
   });
 
+  it('union.auth.enable without server.security.useAuth is said to contradict it, where the file enables it', () => {
+    const server = { security: { useAuth: false } };
+    expect(judge({ server, union: { auth: { enable: true } } })).toEqual([
+      'warning c:3: server.security.useAuth: found false, expected true, as union.auth.enable is: without it no token is checked, no metadata served, and protected routes stay closed',
+    ]);
+    expect(judge({ server })).toEqual([]);
+  });
+
   it('a secret to be created needs a stand-in value', () => {
     expect(judge(secrets({ create: true, clientSecret: 'stand-in' }))).toEqual([]);
     expect(judge(secrets({ create: false }))).toEqual([]);

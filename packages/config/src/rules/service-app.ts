@@ -68,6 +68,14 @@ export const STAND_IN_RULE: Rule = {
       : [],
 };
 
+/** Services authenticate, and the control plane does not: the cell of the matrix that contradicts itself. */
+export const NOTHING_TO_ENTER = {
+  key: 'server.security.useAuth',
+  found: 'false',
+  expected:
+    'true, as union.auth.enable is: without it no token is checked, no metadata served, and protected routes stay closed',
+} as const;
+
 /** Requirement, "Errors": what is switched off makes services fail later; said at once. */
 export const SWITCHED_OFF_RULE: Rule = {
   keys: [
@@ -76,8 +84,11 @@ export const SWITCHED_OFF_RULE: Rule = {
     'secrets.admin.enable',
     'secrets.adminOauthClientCredentials.enabled',
   ],
-  check: ({ config }) => {
-    if (!config.server.security.useAuth) return [];
+  check: ({ config, originOf }) => {
+    if (!config.server.security.useAuth)
+      return config.union.auth.enable && originOf('union.auth.enable') !== 'default'
+        ? [{ ...NOTHING_TO_ENTER, isWarning: true as const }]
+        : [];
     const { adminOauthClientCredentials: scheduler, admin } = config.secrets;
     return [
       {

@@ -17,7 +17,8 @@ import type { SchemaOf, Setting } from './setting.ts';
 const scopes: Setting<readonly string[]> = {
   kind: listKind(scopeKind, 'scopes'),
   fallback: ['all'],
-  meaning: 'Scopes of the token.',
+  meaning:
+    'Scopes of the token. Left out together with `tokenUrl`, as on the data plane, those that the platform names.',
 };
 
 const bearerHeader: Setting<string> = {
