@@ -115,13 +115,7 @@ export function createClient(settings: ClientSettings, ports: ClientPorts): Clie
     ? createAhead(settings, ports, composed)
     : undefined;
   const onDemand = once(async () => createOnDemand(settings, ports, await composed()));
-  const selectSource = async (): Promise<TokenSource> => ahead ?? (await onDemand());
-  const tokenSource: TokenSource = {
-    get: async (options) =>
-      isEnabled ? await (await selectSource()).get(options) : refuse(disabled()),
-    replace: async (refused, options) =>
-      isEnabled ? await (await selectSource()).replace(refused, options) : refuse(disabled()),
-  };
+  const tokenSource = isEnabled ? (ahead ?? createLazySource(onDemand)) : DISABLED_SOURCE;
   const authorizationHeader = async (): Promise<string> =>
     settings.authorizationHeader === ''
       ? (await knownMetadata()).authorizationHeader
@@ -200,6 +194,18 @@ export function createClient(settings: ClientSettings, ports: ClientPorts): Clie
     return await revokeTokens(request, tokens, ports.fetch, options);
   }
 }
+
+function createLazySource(open: () => Promise<TokenSource>): TokenSource {
+  return {
+    get: async (options) => await (await open()).get(options),
+    replace: async (refused, options) => await (await open()).replace(refused, options),
+  };
+}
+
+const DISABLED_SOURCE: TokenSource = {
+  get: async () => refuse(disabled()),
+  replace: async () => refuse(disabled()),
+};
 
 /** What tokens are kept under, and what obtains them. */
 interface Composed {

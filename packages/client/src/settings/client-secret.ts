@@ -55,5 +55,5 @@ export function explainRefusal(
   const lines = explainRefusedSecret(secret, source).map((finding) => formatConfigProblem(finding));
   return lines.length === 0
     ? refusal
-    : { ...refusal, description: [refusal.description, ...lines].join(' ') };
+    : { ...refusal, description: [refusal.description.replace(/\.$/, ''), ...lines].join('; ') };
 }

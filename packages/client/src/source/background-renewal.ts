@@ -4,6 +4,7 @@
  * @module
  */
 
+import { accept, type Result } from '@sallyport/protocol';
 import type { TokenSet } from '../token-set.ts';
 import { isDue, planRenewal, type RenewalPlan } from './renewal-plan.ts';
 import type { Schedule } from './schedule.ts';
@@ -22,6 +23,13 @@ export interface BackgroundRenewalOptions {
   readonly onOutage: (failure: unknown) => void;
 }
 
+interface Held {
+  readonly tokens: TokenSet;
+  readonly plan: RenewalPlan;
+  /** One for all calls: making an answer costs more than looking at the clock. */
+  readonly answer: Promise<Result<TokenSet, never>>;
+}
+
 /** Timers look at the clock at least this often, which may have been set, or have gone on while the machine slept. */
 const LOOK_MS = 60_000;
 /** However short tokens live, the background begins no more than one attempt a second. */
@@ -31,7 +39,7 @@ const PACE_MS = 1_000;
 export class BackgroundRenewal {
   readonly #options: BackgroundRenewalOptions;
   readonly outage: TokenOutage;
-  #held: { readonly tokens: TokenSet; readonly plan: RenewalPlan } | undefined;
+  #held: Held | undefined;
   #attempt: Promise<void> | undefined;
   #attemptAt = Number.NEGATIVE_INFINITY;
   #cancelTimer: (() => void) | undefined;
@@ -53,6 +61,15 @@ export class BackgroundRenewal {
     return held !== undefined && this.#options.now() < held.plan.usableUntil
       ? held.tokens
       : undefined;
+  }
+
+  /** The answer to a call while there is nothing else to do, as there is not for nearly every call. */
+  get answer(): Held['answer'] | undefined {
+    const held = this.#held;
+    if (held === undefined || this.#isEnded) return undefined;
+    const now = this.#options.now();
+    const { tokens, plan, answer } = held;
+    return now < plan.usableUntil && !isDue(tokens, plan, now) ? answer : undefined;
   }
 
   get isUnderWay(): boolean {
@@ -93,7 +110,11 @@ export class BackgroundRenewal {
 
   #take(tokens: TokenSet): void {
     const { refreshWindowMs, random } = this.#options;
-    this.#held = { tokens, plan: planRenewal(tokens, refreshWindowMs, random()) };
+    this.#held = {
+      tokens,
+      plan: planRenewal(tokens, refreshWindowMs, random()),
+      answer: Promise.resolve(accept(tokens)),
+    };
     this.outage.end();
   }
 

@@ -88,15 +88,9 @@ export function createServiceTokenSource(options: ServiceTokenSourceOptions): Se
   let replacement: { readonly accessToken: string; readonly at: number } | undefined;
 
   return {
-    async get({ minTtlMs = 0, signal }: GetTokenOptions = {}) {
-      assertOpen(signal);
-      const tokens = renewal.usable;
-      const isEnough =
-        tokens !== undefined && (tokens.expiresAt ?? Number.POSITIVE_INFINITY) - now() >= minTtlMs;
-      if (!isEnough) return acquire(undefined, signal);
-      // The timer does this, unless the process or the machine slept.
-      if (renewal.isWanted) void renewal.attempt();
-      return accept(tokens);
+    get(options: GetTokenOptions = {}) {
+      const isPlain = options.minTtlMs === undefined && options.signal?.aborted !== true;
+      return (isPlain ? renewal.answer : undefined) ?? get(options);
     },
     async replace({ accessToken }, { signal } = {}) {
       assertOpen(signal);
@@ -125,6 +119,20 @@ export function createServiceTokenSource(options: ServiceTokenSourceOptions): Se
   function assertOpen(signal: AbortSignal | undefined): void {
     if (ending.signal.aborted) throw closed();
     signal?.throwIfAborted();
+  }
+
+  async function get({
+    minTtlMs = 0,
+    signal,
+  }: GetTokenOptions): Promise<Result<TokenSet, TokenRefusal>> {
+    assertOpen(signal);
+    const tokens = renewal.usable;
+    const isEnough =
+      tokens !== undefined && (tokens.expiresAt ?? Number.POSITIVE_INFINITY) - now() >= minTtlMs;
+    if (!isEnough) return acquire(undefined, signal);
+    // The timer does this, unless the process or the machine slept.
+    if (renewal.isWanted) void renewal.attempt();
+    return accept(tokens);
   }
 
   /** Also false when the clock was set back. */

@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SallyportError } from '@sallyport/protocol';
 import { createMemoryLock } from '@sallyport/testing/client/memory-lock';
@@ -7,6 +7,8 @@ import { createTokens, KEY } from '@sallyport/testing/client/tokens';
 import { createTemporaryFolder } from '@sallyport/testing/files/temporary-folder';
 import { settled } from '@sallyport/testing/time/clock-timers';
 import { describe, expect, it } from 'vitest';
+import { createFileTokenLock } from '../lock/file-token-lock.ts';
+import { createFileTokenStore } from '../store/file-token-store.ts';
 import { createMemoryTokenStore } from '../store/memory-token-store.ts';
 import type { TokenStore } from '../token-store.ts';
 import type { ServiceTokenSource } from './create-service-token-source.ts';
@@ -281,6 +283,36 @@ describe('Service token source: processes that share a store', () => {
     const source = world.create({ openStore: async () => store, startSpreadMs: 3_000 });
     expect(await tokenOf(source)).toBe('access-kept');
     expect(world.endpoint.requests).toEqual([]);
+  });
+
+  it('of real files do so, too, and a folder that cannot be made keeps none of them from its token', async () => {
+    const world = setUpServices();
+    world.endpoint.latencyMs = 0;
+    const root = createTemporaryFolder();
+    const shareIn = (folder: string) => ({
+      openStore: async () => createFileTokenStore(folder),
+      lock: createFileTokenLock({
+        folder,
+        now: world.clock.now,
+        wait: () => settled(),
+        releaseAtExit: () => () => undefined,
+      }),
+    });
+    const folder = join(root, 'tokens');
+    const sources = Array.from({ length: 5 }, () => world.create(shareIn(folder)));
+    expect(new Set(await Promise.all(sources.map(tokenOf)))).toEqual(new Set(['access-1']));
+    expect(readdirSync(folder)).toEqual([expect.stringMatching(/\.json$/)]);
+    expect(world.endpoint.requests).toHaveLength(1);
+    expect(world.outages).toEqual([]);
+    writeFileSync(join(root, 'file'), '');
+    const alone = Array.from({ length: 2 }, () =>
+      world.create(shareIn(join(root, 'file', 'tokens'))),
+    );
+    expect(await Promise.all(alone.map(tokenOf))).toEqual(['access-2', 'access-3']);
+    expect(world.outages).toContainEqual(
+      expect.objectContaining({ code: 'SP_TOKEN_STORE_UNUSABLE' }),
+    );
+    for (const source of [...sources, ...alone]) source.close();
   });
 
   const readOnly = new SallyportError('SP_TOKEN_STORE_UNUSABLE', {
