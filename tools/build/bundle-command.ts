@@ -111,8 +111,23 @@ const LEAD_ELSEWHERE: Plugin = {
     return name === undefined ? undefined : { id: `./${name}.js`, external: true };
   },
   load: (id) => (id === EMPTY ? 'export default {};' : undefined),
-  renderChunk: (code) => askForBuiltInModules(code),
+  // The last hook: what a bundler prints after the others decodes escapes again.
+  generateBundle(_, files) {
+    for (const file of Object.values(files))
+      if (file.type === 'chunk') file.code = escapeNonAscii(askForBuiltInModules(file.code));
+  },
 };
+
+/**
+ * Writes every character beyond ASCII as an escape: the runtime keeps the text of a file that holds one in two bytes
+ * a character. The chunk has them in strings and patterns alone, once the comments are gone.
+ */
+function escapeNonAscii(code: string): string {
+  return code.replaceAll(
+    /[^\0-\x7f]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
 
 function refuseForeignImports(chunks: readonly OutputChunk[]): void {
   const own = new Set(chunks.flatMap(({ fileName }) => [fileName, `./${fileName}`]));
