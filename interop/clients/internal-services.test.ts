@@ -303,6 +303,8 @@ describe('A task pod with EAGER_API_KEY', () => {
 
   it('without the key it reports that the platform is not known, and a broken key is reported by name', () => {
     expect(problemsOf(pod({}))[0]).toContain('admin.endpoint: found nothing');
+    const inPod = problemsOf(pod({ KUBERNETES_SERVICE_HOST: '10.0.0.1' }));
+    expect(inPod).toEqual([expect.stringContaining('apiKey (EAGER_API_KEY): found nothing')]);
     const broken = problemsOf(pod({ EAGER_API_KEY: `${keyWith(secret)}!` })).join();
     expect(broken).toContain('apiKey (EAGER_API_KEY): found ');
     expect(broken).not.toContain(secret);

@@ -43,6 +43,7 @@ export async function openPlatform(
   const file = settingsOf(profile.name);
   const loaded = loadClientSettings({
     env: environment,
+    findsPerson: true,
     ...(file.text.trim() === '' ? {} : { file }),
     flags: {
       'admin.endpoint': options.endpoint,

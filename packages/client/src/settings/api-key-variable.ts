@@ -5,11 +5,11 @@
  */
 
 import { type ClientConfig, type ConfigProblem, SecretText } from '@sallyport/config';
-import { describeApiKeyRefusal, parseApiKey } from '@sallyport/protocol';
+import { API_KEY_VARIABLE, describeApiKeyRefusal, parseApiKey } from '@sallyport/protocol';
 import type { ClientSecretSource, ClientSettings } from './client-settings.ts';
 import { parseEndpoint } from './endpoint.ts';
 import { isStronger } from './precedence.ts';
-import { API_KEY_VARIABLES } from './variables.ts';
+import { API_KEY_VARIABLES, POD_VARIABLE } from './variables.ts';
 
 /** What an API key says. */
 export interface FoundApiKey {
@@ -63,5 +63,27 @@ export function findApiKey(
     endpoint: endpoint.value,
     clientId,
     clientSecret: { from: 'text', secret: new SecretText(clientSecret) },
+  };
+}
+
+/**
+ * What a program in a pod has to be given where it has no API key and no way of its own is named: the default would
+ * ask a person to sign in by browser, and a pod has neither.
+ *
+ * @returns Nothing outside of a pod, and where a key is given, even a wrong one.
+ */
+export function findMissingApiKey(
+  env: Readonly<Record<string, string | undefined>>,
+): ConfigProblem | undefined {
+  const isGiven = (name: string): boolean => (env[name] ?? '') !== '';
+  if (!isGiven(POD_VARIABLE) || API_KEY_VARIABLES.some(isGiven)) return undefined;
+  return {
+    file: 'environment',
+    line: undefined,
+    key: 'apiKey',
+    variable: API_KEY_VARIABLE,
+    found: 'nothing, in a pod',
+    expected:
+      'the API key: provision its Secret, and label the pod and its namespace so that the executor injects it; or another way, named in admin.authType',
   };
 }

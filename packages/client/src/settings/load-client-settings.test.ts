@@ -2,6 +2,7 @@ import { formatConfigProblem } from '@sallyport/config';
 import { BASE, ENDPOINT, load, problemsOf } from '@sallyport/testing/client/settings';
 import { describe, expect, it } from 'vitest';
 import type { ClientSettings } from './client-settings.ts';
+import { DEFAULT_BRAND, listVariables } from './variables.ts';
 
 const CANARY = 'c4n4ry-V4lue';
 
@@ -416,6 +417,57 @@ describe('the API key', () => {
     expect(problemsOf({ env })[0]).toContain('found an API key and a client secret');
     const resolved = { ...BASE, ...env, CORE_CREDENTIALS_AUTH_MODE: 'basic' };
     expect(load({ env: resolved }).settings.authType).toBe('ClientSecret');
+  });
+
+  it('is what is missing in a pod, at once and by name, instead of a sign-in by browser', () => {
+    const pod = { KUBERNETES_SERVICE_HOST: '10.0.0.1' };
+    const missing = [
+      'environment: apiKey (EAGER_API_KEY): found nothing, in a pod, expected the API key: provision its Secret, and label the pod and its namespace so that the executor injects it; or another way, named in admin.authType',
+    ];
+    expect(problemsOf({ env: pod })).toEqual(missing);
+    expect(problemsOf({ env: { ...BASE, ...pod } })).toEqual(missing);
+    expect(problemsOf({ text: `admin:\n  endpoint: ${ENDPOINT}\n`, env: pod })).toEqual(missing);
+  });
+
+  it('is not asked for in a pod with a key or another way, elsewhere, or by a program that finds the person', () => {
+    const pod = { ...BASE, KUBERNETES_SERVICE_HOST: '10.0.0.1' };
+    const typeOf = (given: Parameters<typeof load>[0]) => load(given).settings.authType;
+    const { KUBERNETES_SERVICE_HOST } = pod;
+    expect(typeOf({ env: { KUBERNETES_SERVICE_HOST, EAGER_API_KEY: key } })).toBe('ApiKey');
+    for (const authType of ['Pkce', 'DeviceFlow', 'ServiceAccountToken'])
+      expect(typeOf({ text: `admin:\n  authType: ${authType}\n`, env: pod })).toBe(authType);
+    const secret = { CORE_CREDENTIALS_CLIENT_ID: 'a', CORE_CREDENTIALS_CLIENT_SECRET: 'b' };
+    expect(typeOf({ env: { ...pod, ...secret } })).toBe('ClientSecret');
+    expect(typeOf({ env: BASE })).toBe('Pkce');
+    expect(typeOf({ env: pod, findsPerson: true })).toBe('Pkce');
+    expect(problemsOf({ env: { ...pod, EAGER_API_KEY: 'broken' } }).join()).not.toContain(
+      'in a pod',
+    );
+  });
+
+  it('alone decides: no other variable and no setting switches to it or away from it', () => {
+    const toggles = [
+      'EAGER',
+      'EAGER_MODE',
+      'ENABLE_EAGER',
+      'FLYTE_EAGER',
+      'CORE_EAGER',
+      '_F_EAGER',
+    ];
+    for (const name of toggles)
+      for (const value of ['true', 'false', '0', '1']) {
+        expect(load({ env: { ...BASE, [name]: value } }).settings.authType).toBe('Pkce');
+        expect(load({ env: { [name]: value, EAGER_API_KEY: key } }).settings.authType).toBe(
+          'ApiKey',
+        );
+      }
+    const settings = [...listVariables(DEFAULT_BRAND).keys()].toSorted();
+    expect(settings.filter((name) => /eager|api_?key/i.test(name))).toEqual([]);
+    for (const injectSecret of [true, false]) {
+      const text = `unionAuth:\n  injectSecret: ${injectSecret}\n`;
+      expect(load({ text }).settings.authType).toBe('Pkce');
+      expect(load({ text, env: { EAGER_API_KEY: key } }).settings.authType).toBe('ApiKey');
+    }
   });
 
   it.each([

@@ -13,7 +13,7 @@ import {
   readClientConfig,
 } from '@sallyport/config';
 import { accept, type Result, refuse } from '@sallyport/protocol';
-import { findApiKey } from './api-key-variable.ts';
+import { findApiKey, findMissingApiKey } from './api-key-variable.ts';
 import type {
   AuthType,
   ClientSettings,
@@ -40,6 +40,11 @@ export interface ClientSettingsSources {
   readonly brand?: string;
   /** `admin` when absent; internal services name theirs. Endpoint and TLS are always `admin`'s. */
   readonly block?: ClientBlock;
+  /**
+   * Whether the program itself finds out whether a person can be asked, as the command does. Otherwise the default
+   * way, a sign-in by browser, is a problem in a Kubernetes pod: what is missing there is the API key.
+   */
+  readonly findsPerson?: boolean;
 }
 
 /**
@@ -69,7 +74,7 @@ export function loadClientSettings(
   );
   const settings =
     block === 'admin'
-      ? buildPersonOrApplication(read, env, brand, problems, warnings)
+      ? buildPersonOrApplication(read, sources, problems, warnings)
       : buildService(read, block, brand, problems, warnings);
   if (settings === undefined || problems.length > 0) return refuse(orderProblems(problems));
   return accept({
@@ -86,8 +91,7 @@ interface Built {
 
 function buildPersonOrApplication(
   read: ClientConfig,
-  env: ClientSettingsSources['env'],
-  brand: string,
+  { env, brand = DEFAULT_BRAND, findsPerson = false }: ClientSettingsSources,
   problems: ConfigProblem[],
   warnings: ConfigProblem[],
 ): Built | undefined {
@@ -108,6 +112,12 @@ function buildPersonOrApplication(
       expected: `one of them alone, or ${brand}_CREDENTIALS_AUTH_MODE: basic, which means the client secret`,
     });
   const authType = selectAuthType(read, secret, apiKey !== undefined);
+  const isByDefault = authType === 'Pkce' && authOrigin === 'default';
+  const missingKey = isByDefault && !findsPerson ? findMissingApiKey(env) : undefined;
+  if (missingKey !== undefined) {
+    problems.push(missingKey);
+    return undefined;
+  }
   const endpoint =
     apiKey?.endpoint ?? describeEndpoint(read, { isRequired: true }, problems, warnings);
   const isJudged = !read.unsound.has('admin.authType');

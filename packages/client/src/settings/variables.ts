@@ -114,6 +114,9 @@ export const API_KEY_VARIABLES: readonly string[] = [
   'FLYTE_API_KEY',
 ];
 
+/** Set by Kubernetes in every container of a pod. */
+export const POD_VARIABLE = 'KUBERNETES_SERVICE_HOST';
+
 /** Variables that hold a client secret itself. */
 export function listSecretVariables(brand: string): readonly string[] {
   return listBrands(brand).map((name) => `${name}_CREDENTIALS_CLIENT_SECRET`);
