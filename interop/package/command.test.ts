@@ -3,11 +3,6 @@ import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Browser } from '../../conformance/wire/browser.ts';
-import { exchange } from '../../conformance/wire/exchange.ts';
-import { startPlane, startService } from '../../conformance/wire/platform.ts';
-import { installedAt, type Place } from '../../conformance/wire/process.ts';
-import { SESSION_COOKIE } from '../../conformance/wire/sign-in.ts';
 import {
   type Installation,
   installTarballs,
@@ -20,12 +15,10 @@ const execute = promisify(execFile);
 describe('The command as it is published, with nothing beside it', () => {
   let packed: PackedPackages;
   let installed: Installation;
-  let place: Place;
 
   beforeAll(async () => {
     packed = await packPackages();
     installed = await installTarballs([packed.tarballs.get('sallyport') ?? ''], '--offline');
-    place = installedAt(join(installed.folder, 'node_modules/sallyport/bin/sallyport.js'));
   });
   afterAll(() => installed.remove());
 
@@ -48,35 +41,5 @@ describe('The command as it is published, with nothing beside it', () => {
     expect(node).toBe(`Node ${process.version}`);
     expect(commit?.replace(/-modified$/, '')).toBe(`built from ${head.trim()}`);
     expect(stdout).not.toContain('/');
-  });
-
-  it('runs the whole plane: a browser signs in at the embedded identity provider', async () => {
-    const plane = await startPlane([], { place });
-    try {
-      const browser = new Browser();
-      expect(await plane.signIn(browser, '/')).toMatchObject({ status: 200 });
-      const cookie = `${SESSION_COOKIE}=${browser.cookie('localhost', SESSION_COOKIE)}`;
-      expect(await exchange(`${plane.url}/me`, { headers: { cookie } })).toMatchObject({
-        status: 200,
-      });
-      expect(await exchange(`${plane.url}/me`)).toMatchObject({ status: 401 });
-    } finally {
-      await plane.stop();
-    }
-  });
-
-  it('serves with workers, which it starts from the same files, and ends with 0', async () => {
-    const service = await startService({ SALLYPORT_WORKERS: '2' }, [], { place });
-    try {
-      const browser = new Browser();
-      await service.signIn(browser);
-      const cookie = `${SESSION_COOKIE}=${browser.cookie('localhost', SESSION_COOKIE)}`;
-      expect(await exchange(`${service.url}/me`, { headers: { cookie } })).toMatchObject({
-        status: 200,
-      });
-      expect(await service.running.stop()).toBe(0);
-    } finally {
-      await service.stop();
-    }
   });
 });
