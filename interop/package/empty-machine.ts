@@ -18,6 +18,7 @@ import {
 import { dirname, join } from 'node:path';
 import { type Place, temporaryFolder } from '../../conformance/wire/process.ts';
 import { findPart, type Part, partAt, requirePart } from '../parts.ts';
+import { SHOW_SYSTEM } from './root-folder.ts';
 
 /** Only root may mount, and become another user. */
 export const MACHINE: Part = partAt(
@@ -61,23 +62,14 @@ work=$1 installation=$2 node=$3 npm=$4 checkout=$5 user=$6
 shift 6
 root=$work/root
 mount -t tmpfs -o mode=755,size=1m machine "$root"
-show() { mkdir -p "$root$2"; mount --bind "$1" "$root$2"; mount -o remount,bind,ro "$root$2"; }
-for folder in /bin /sbin /lib /lib32 /lib64; do
-  if [ -L "$folder" ]; then cp -P "$folder" "$root$folder"; elif [ -d "$folder" ]; then show "$folder" "$folder"; fi
-done
-show /usr /usr
+${SHOW_SYSTEM}
 show /etc /etc
 show "$npm" /npm
 show "$installation" /app
-mkdir -p "$root/proc" "$root/dev" "$root/node" "$root$work/state"
-mount --bind /proc "$root/proc"
+mkdir -p "$root/node" "$root$work/state"
 mount --bind "$work/state" "$root$work/state"
 touch "$root/node/node"
 mount --bind "$node" "$root/node/node"
-for device in null zero full random urandom; do
-  touch "$root/dev/$device"
-  mount --bind "/dev/$device" "$root/dev/$device"
-done
 if [ -d "$work/tmp" ]; then mkdir "$root/tmp"; mount --bind "$work/tmp" "$root/tmp"; fi
 if [ -d "$root$checkout" ]; then mount -t tmpfs -o ro nothing "$root$checkout"; fi
 mount -o remount,ro "$root"

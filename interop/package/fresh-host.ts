@@ -15,6 +15,7 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { temporaryFolder } from '../../conformance/wire/process.ts';
 import { findPart, type Part, partAt, requirePart } from '../parts.ts';
+import { SHOW_SYSTEM } from './root-folder.ts';
 
 const run = promisify(execFile);
 
@@ -35,23 +36,14 @@ const SCRIPT = `
 set -eu
 root=$1 node=$2 npm=$3 files=$4
 mount -t tmpfs -o mode=755,size=256m host "$root"
-show() { mkdir -p "$root$2"; mount --bind "$1" "$root$2"; mount -o remount,bind,ro "$root$2"; }
-for folder in /bin /sbin /lib /lib32 /lib64; do
-  if [ -L "$folder" ]; then cp -P "$folder" "$root$folder"; elif [ -d "$folder" ]; then show "$folder" "$folder"; fi
-done
-show /usr /usr
+${SHOW_SYSTEM}
 show "$npm" "$npm"
 show "$files" /files
 mount --bind "$node" "$root${NODE}"
 cp -a /etc "$root/etc"
-mkdir -p "$root/proc" "$root/dev" "$root/opt" "$root/root" "$root/run" "$root/tmp" \
+mkdir -p "$root/opt" "$root/root" "$root/run" "$root/tmp" \
   "$root/var/cache" "$root/var/lib" "$root/var/log" "$root/var/mail"
 chmod 1777 "$root/tmp"
-mount --bind /proc "$root/proc"
-for device in null zero full random urandom; do
-  touch "$root/dev/$device"
-  mount --bind "/dev/$device" "$root/dev/$device"
-done
 exec chroot "$root" sh -c 'cd /files && echo ready && exec cat'
 `;
 
