@@ -14,6 +14,7 @@ import { COMMAND_FOLDER, OUTPUT, readManifest } from './build/layout.ts';
 import { TARBALLS } from './build/pack.ts';
 import { buildImage } from './image/build-image.ts';
 import { findPlatform } from './image/platform.ts';
+import { describeMissing } from './image/required-programs.ts';
 import { makeRootFilesystem } from './image/root-filesystem.ts';
 import { describeSizes } from './image/sizes.ts';
 
@@ -26,6 +27,11 @@ const { values } = parseArgs({
     tarball: { type: 'string' },
   },
 });
+const missing = describeMissing(process.env['PATH'] ?? '', process.getuid?.());
+if (missing !== undefined) {
+  console.error(missing);
+  process.exit(1);
+}
 const platform = findPlatform(values.arch);
 const output = resolve(values.out ?? join(OUTPUT, 'image'));
 mkdirSync(output, { recursive: true });

@@ -144,7 +144,7 @@ describe.skipIf(isLeftOut)('The container image', () => {
     });
   });
 
-  describe('starts one process', () => {
+  describe('starts its process once', () => {
     it('that keeps the command line of ENTRYPOINT and CMD', async () => {
       const { container } = await startService();
       const { Entrypoint, Cmd } = file.config;
@@ -161,6 +161,16 @@ describe.skipIf(isLeftOut)('The container image', () => {
       expect(command).not.toEqual([...entrypoint, ...file.config.Cmd]);
       expect(command).toEqual(expect.arrayContaining(RUNTIME.options.slice(0, -1)));
       await container.stop();
+    });
+
+    it('beside as many workers as are configured, which have its options too', async () => {
+      const { url, container } = await startService({ SALLYPORT_WORKERS: '2' });
+      await expect.poll(() => readiness(url), PATIENCE).toBe(200);
+      const workers = childrenOf(container.pid).trim().split(' ').map(Number);
+      expect(workers).toHaveLength(2);
+      for (const worker of workers)
+        expect(commandOf(worker)).toEqual(expect.arrayContaining(RUNTIME.options));
+      expect(await container.stop()).toMatchObject({ code: 0 });
     });
 
     it('with the options that `serve` gives itself, and no others', () => {
@@ -248,6 +258,14 @@ describe.skipIf(isLeftOut)('The container image', () => {
     expect(Node).toBeGreaterThan(50);
     expect(Sallyport).toBeGreaterThan(1);
     expect(Sallyport).toBeLessThanOrEqual(OWN_MAX_MB);
+  });
+
+  it('is not made from the tarball of a library', async () => {
+    const library = (await packPackages()).tarballs.get('sallyport-protocol') ?? '';
+    const root = join(folder, 'first', `root-${THIS.name}.tar`);
+    await expect(
+      buildImage(library, join(folder, 'library'), '--root', root),
+    ).rejects.toMatchObject({ stderr: expect.stringContaining('@sallyport/protocol') });
   });
 
   it(

@@ -6,9 +6,9 @@
 
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { CHECKOUT } from '../build/layout.ts';
 import type { Platform } from './platform.ts';
 
@@ -18,9 +18,13 @@ interface LockedPackage {
   readonly integrity: string;
 }
 
+const BINARY = 'bin/node';
+const LICENCE = 'LICENSE';
+const DOCUMENTS = 'share/doc/node';
+
 /**
- * Fetches the package with npm, compares it with the lockfile, and unpacks licence and binary into
- * `folder/share/doc/node` and `folder/bin`.
+ * Fetches the package with npm, compares it with the lockfile, and puts its binary and its licence into
+ * `folder/bin` and `folder/share/doc/node`.
  *
  * @throws When the package is another than that of the lockfile.
  */
@@ -40,14 +44,18 @@ export function unpackNode(folder: string, { node }: Platform): void {
     execFileSync('npm', args, { cwd: fetched, stdio: ['ignore', 'ignore', 'inherit'] });
     const tarball = join(fetched, `${name}-${version}.tgz`);
     requireIntegrity(readFileSync(tarball), integrity, `${name}@${version}`);
-    const binaries = join(folder, 'bin');
-    const documents = join(folder, 'share/doc/node');
-    unpack(tarball, 'package/bin/node', binaries, 2);
-    unpack(tarball, 'package/LICENSE', documents, 1);
+    const unpacked = ['--directory', fetched, '--no-same-owner'];
+    const entries = [BINARY, LICENCE].map((entry) => `package/${entry}`);
+    execFileSync('tar', ['--extract', '--file', tarball, ...unpacked, ...entries]);
     // Knows every architecture. Symbols that add-ons link with stay.
-    execFileSync('eu-strip', [join(binaries, 'node')]);
-    chmodSync(join(binaries, 'node'), 0o755);
-    chmodSync(join(documents, 'LICENSE'), 0o644);
+    const binary = join(folder, BINARY);
+    mkdirSync(dirname(binary), { recursive: true });
+    execFileSync('eu-strip', ['-o', binary, join(fetched, 'package', BINARY)]);
+    chmodSync(binary, 0o755);
+    const licence = join(folder, DOCUMENTS, LICENCE);
+    mkdirSync(dirname(licence), { recursive: true });
+    copyFileSync(join(fetched, 'package', LICENCE), licence);
+    chmodSync(licence, 0o644);
   } finally {
     rmSync(fetched, { recursive: true, force: true });
   }
@@ -57,12 +65,6 @@ export function unpackNode(folder: string, { node }: Platform): void {
 export function requireIntegrity(bytes: Buffer, integrity: string, name: string): void {
   const found = `sha512-${createHash('sha512').update(bytes).digest('base64')}`;
   if (found !== integrity) throw new Error(`${name} is not that of the lockfile: found ${found}`);
-}
-
-function unpack(tarball: string, entry: string, folder: string, strip: number): void {
-  mkdirSync(folder, { recursive: true });
-  const place = ['--directory', folder, `--strip-components=${strip}`, '--no-same-owner'];
-  execFileSync('tar', ['--extract', '--file', tarball, ...place, entry]);
 }
 
 function readLocked(name: string): LockedPackage {
