@@ -100,6 +100,21 @@ describe('client credentials', () => {
     },
   );
 
+  it.each([
+    [
+      '401, as Keycloak answers a wrong secret, the secret is to be compared',
+      401,
+      'Compare client ID and client secret',
+    ],
+    ['400 the grant type is to be allowed', 400, 'Allow the grant type'],
+  ])('after unauthorized_client with %s', async (_, status, hint) => {
+    server.script('/token', { status, body: { error: 'unauthorized_client' } });
+    expect(await createWithSecret(write('secret', 's')).obtain()).toMatchObject({
+      error: { error: 'unauthorized_client', hint: expect.stringContaining(hint) },
+    });
+    expect(server.requests).toHaveLength(1);
+  });
+
   it('read the secret file each time, so that a rotated secret is used', async () => {
     server.script('/token', TOKENS);
     const path = write('secret', 'one');

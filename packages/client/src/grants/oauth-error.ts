@@ -28,11 +28,15 @@ export function refusalOf(
   sent: SentForm,
 ): TokenRefusal {
   const { error, error_description: description } = parseJsonObject(text) ?? {};
-  if (status >= 400 && typeof error === 'string' && ERROR_CODE.test(error))
-    return describeOAuthError(
+  if (status >= 400 && typeof error === 'string' && ERROR_CODE.test(error)) {
+    const refusal = describeOAuthError(
       withoutSecrets(error, sent),
       typeof description === 'string' ? withoutSecrets(description, sent) : '',
     );
+    // Keycloak's answer to a wrong secret; with 400 it is about the grant type (RFC 6749 section 5.2).
+    const isSecretWrong = status === 401 && error === 'unauthorized_client';
+    return isSecretWrong ? { ...refusal, hint: hintFor('invalid_client') } : refusal;
+  }
   throw new SallyportError('SP_IDP_PROTOCOL', {
     component: 'idp',
     detail: `${URL.parse(url)?.origin ?? 'the identity provider'} answered ${status} without an OAuth error`,
