@@ -43,6 +43,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'up',
     'api-keys',
     'serve',
+    'agent',
     'commands',
     '',
   ],

@@ -14,8 +14,10 @@ const source = new URL('../src/main.ts', import.meta.url);
 const isCheckout = process.getBuiltinModule('node:fs').existsSync(source);
 const SOURCE_CONDITION = '--conditions=source';
 
-if (process.argv[2] === 'serve') expectSignals();
-if (['serve', 'up'].includes(process.argv[2])) beSmall();
+const SERVING = ['agent', 'serve', 'up'];
+if (SERVING.includes(process.argv[2])) beSmall();
+// Not before: a signal that was caught and not dispatched yet would be lost with the program that it replaces.
+if (['agent', 'serve'].includes(process.argv[2])) expectSignals();
 
 // Imported by name, a part of Node loads all that hangs on it; asked for like this, only itself.
 const { enableCompileCache } = process.getBuiltinModule('node:module');
@@ -28,7 +30,7 @@ const { isAbsolute, join } = process.getBuiltinModule('node:path');
 const compiled = prepareCompiledFolder();
 if (compiled !== undefined) enableCompileCache(compiled);
 // Threads of a process that serves compile what they load by themselves, unless the environment names the folder.
-if (['serve', 'up'].includes(process.argv[2]) && compiled !== undefined)
+if (SERVING.includes(process.argv[2]) && compiled !== undefined)
   process.env.NODE_COMPILE_CACHE ??= compiled;
 
 if (isCheckout) {

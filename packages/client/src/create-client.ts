@@ -39,7 +39,7 @@ export interface ClientPorts
       TokenSourceOptions,
       'openStore' | 'lock' | 'keep' | 'mayInteract' | 'lockWaitMs' | 'onOutage'
     >,
-    Pick<ServiceTokenSourceOptions, 'schedule' | 'random' | 'startSpreadMs'> {
+    Pick<ServiceTokenSourceOptions, 'schedule' | 'random' | 'startSpreadMs' | 'onTokens'> {
   /**
    * Whether tokens are refreshed in the background, ahead of need, as a program needs that runs for months. By
    * default only with settings of a service's block. Without a meaning for people, whose grants are never
@@ -238,7 +238,7 @@ function createAhead(
   compose: () => Promise<Composed>,
 ): ServiceTokenSource {
   const { openStore, lock, keep, lockWaitMs, onOutage, now, wait } = ports;
-  const { schedule, random, startSpreadMs } = ports;
+  const { schedule, random, startSpreadMs, onTokens } = ports;
   return createServiceTokenSource({
     compose,
     now,
@@ -251,6 +251,7 @@ function createAhead(
     ...(schedule === undefined ? {} : { schedule }),
     ...(random === undefined ? {} : { random }),
     ...(startSpreadMs === undefined ? {} : { startSpreadMs }),
+    ...(onTokens === undefined ? {} : { onTokens }),
   });
 }
 

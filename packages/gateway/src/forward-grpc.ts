@@ -5,6 +5,7 @@
  */
 
 import { type ClientHttp2Stream, constants, type ServerHttp2Stream } from 'node:http2';
+import type { ConnectionOptions } from 'node:tls';
 import { type HeaderPair, selectEndToEndHeaders } from '@sallyport/protocol';
 import type { Exchange } from './exchange.ts';
 import type { Forwarding } from './forwarding.ts';
@@ -23,6 +24,8 @@ export interface GrpcForwarderOptions {
   readonly publicOrigin: URL;
   readonly timeouts: GatewayTimeouts;
   readonly log: Log;
+  /** For backends that are reached over TLS; the system's trust when absent. */
+  readonly tls?: ConnectionOptions;
 }
 
 /** The forwarder and its connections. */
@@ -43,7 +46,7 @@ export interface GrpcForwarder {
  */
 export function createGrpcForwarder(options: GrpcForwarderOptions): GrpcForwarder {
   const { publicOrigin, timeouts, log } = options;
-  const sessions = createGrpcSessions(timeouts.upstreamConnectMs);
+  const sessions = createGrpcSessions(timeouts.upstreamConnectMs, options.tls);
 
   return {
     forward(forwarding) {
@@ -56,7 +59,7 @@ export function createGrpcForwarder(options: GrpcForwarderOptions): GrpcForwarde
           ':method',
           'POST',
           ':scheme',
-          'http',
+          new URL(origin).protocol.slice(0, -1),
           ':authority',
           publicOrigin.host,
           ':path',

@@ -5,6 +5,7 @@
  */
 
 import { type ClientHttp2Session, type ClientHttp2Stream, connect } from 'node:http2';
+import type { ConnectionOptions } from 'node:tls';
 
 /** Opens streams, on connections shared by all callers of a backend. */
 export interface GrpcSessions {
@@ -37,8 +38,10 @@ const UNTYPED_OPTIONS = {
 /**
  * Creates an empty set. A connection takes as many calls as its server allows, then another is opened,
  * because long streams would otherwise keep short calls waiting.
+ *
+ * @param tls - For origins with the scheme https.
  */
-export function createGrpcSessions(connectMs: number): GrpcSessions {
+export function createGrpcSessions(connectMs: number, tls: ConnectionOptions = {}): GrpcSessions {
   const entriesByOrigin = new Map<string, Entry[]>();
 
   return {
@@ -47,7 +50,7 @@ export function createGrpcSessions(connectMs: number): GrpcSessions {
       entriesByOrigin.set(origin, entries);
       let entry = entries.find(hasRoom);
       if (entry === undefined) {
-        entry = { session: dial(origin, connectMs), open: 0 };
+        entry = { session: dial(origin, connectMs, tls), open: 0 };
         entries.push(entry);
         const added = entry;
         const forget = () => {
@@ -83,8 +86,9 @@ function hasRoom({ session, open }: Entry): boolean {
   return open < limit;
 }
 
-function dial(origin: string, connectMs: number): ClientHttp2Session {
+function dial(origin: string, connectMs: number, tls: ConnectionOptions): ClientHttp2Session {
   const session = connect(origin, {
+    ...tls,
     maxSessionMemory: SESSION_MEMORY_MEGABYTES,
     settings: { enablePush: false },
     ...UNTYPED_OPTIONS,

@@ -4,13 +4,14 @@
  * @module
  */
 
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { BLOCKS } from '../agent/blocks.ts';
 import { EXIT, type Stdio } from '../terminal/stdio.ts';
 
 /** Time for the reader of the log to take the last lines, once the work has ended. */
 const LAST_LINES_MS = 2_000;
 
-/** Adds `up`, `serve`, `healthcheck` and `rotate-keys`. Each loads its code when it runs. */
+/** Adds `up`, `serve`, `agent`, `healthcheck` and `rotate-keys`. Each loads its code when it runs. */
 export function addServerCommands(program: Command, stdio: Stdio): void {
   program
     .command('up')
@@ -61,6 +62,25 @@ export function addServerCommands(program: Command, stdio: Stdio): void {
       await finish(serve(options, stdio), stdio);
       // Log lines that are not read must not keep the process.
       if (options.check !== true) setTimeout(() => process.exit(), LAST_LINES_MS).unref();
+    });
+
+  program
+    .command('agent')
+    .description('keep a token fresh for programs in any language: in a file, or on a Unix socket')
+    .requiredOption('--config <file>', 'YAML file of a client; environment variables win over it')
+    .addOption(
+      new Option('--block <block>', 'block of the file (default: union.auth)').choices(BLOCKS),
+    )
+    .option('--token-file <file>', 'keep the token in this file, of mode 0600')
+    .option('--header', 'write it there as the header line the platform reads')
+    .option('--socket <file>', 'answer on this Unix socket, of mode 0600 in a folder of 0700')
+    .option('--listen <address>', 'answer on 127.0.0.1:PORT or [::1]:PORT; 0 takes a free port')
+    .option('--capability-file <file>', 'write here what requests to --listen have to show')
+    .option('--json', 'one JSON object when ready instead of text')
+    .action(async (options) => {
+      const { agent } = await import('./agent.ts');
+      await finish(agent(options, stdio), stdio);
+      setTimeout(() => process.exit(), LAST_LINES_MS).unref();
     });
 
   program

@@ -8,9 +8,11 @@
 export function stopSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-      // The one that ended the process while the command was being loaded (bin/sallyport.js).
-      process.removeAllListeners(signal);
+      // Those that ended the process while the command was being loaded (bin/sallyport.js). Removed last: without
+      // any listener the runtime would drop a signal that has arrived and is not dispatched yet.
+      const before = process.listeners(signal);
       process.once(signal, () => resolve(signal));
+      for (const listener of before) process.off(signal, listener);
     }
   });
 }

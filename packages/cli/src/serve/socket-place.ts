@@ -22,6 +22,8 @@ import { SallyportError } from '@sallyport/protocol';
 
 /** The errors of one socket. */
 export interface SocketErrors {
+  /** What the operator gives the path by. */
+  readonly key: string;
   /** `SP_LISTEN_FAILED`, with the configuration key to correct. */
   readonly failed: (key: string, said: string, cause?: unknown) => SallyportError;
   /** `SP_PORT_IN_USE`. */
@@ -35,24 +37,28 @@ const NO_FILE = '.sallyport';
 /** A connection that is neither taken nor refused within this time belongs to a program that is alive. */
 const PROBE_MS = 2_000;
 
-/** Creates the errors for a socket's path. */
-export function createSocketErrors(path: string): SocketErrors {
+/**
+ * Creates the errors for a socket's path.
+ *
+ * @param key - What the operator gives the path by.
+ */
+export function createSocketErrors(path: string, key: string): SocketErrors {
   const component = `unix:${path}`;
   const failed = (key: string, said: string, cause?: unknown): SallyportError =>
     new SallyportError('SP_LISTEN_FAILED', { component, detail: `${key}: ${said}`, cause });
   return {
+    key,
     failed,
     inUse: () =>
       new SallyportError('SP_PORT_IN_USE', {
         component,
-        detail:
-          'server.listen: another program answers on this socket; stop it, or choose another path',
+        detail: `${key}: another program answers on this socket; stop it, or choose another path`,
       }),
     attempt(act) {
       try {
         return act();
       } catch (cause) {
-        throw failed('server.listen', `cannot be made: the system says ${codeOf(cause)}`, cause);
+        throw failed(key, `cannot be made: the system says ${codeOf(cause)}`, cause);
       }
     },
   };
@@ -63,14 +69,14 @@ export function createSocketErrors(path: string): SocketErrors {
  *
  * @throws {SallyportError} `SP_LISTEN_FAILED` when it is not there or other users can write to it.
  */
-export function resolveSocketFolder(path: string, { failed }: SocketErrors): string {
+export function resolveSocketFolder(path: string, { key, failed }: SocketErrors): string {
   let real: string;
   try {
     // `/var/run` is a link on many systems; what it leads to is what counts.
     real = realpathSync(dirname(path));
   } catch (cause) {
     throw failed(
-      'server.listen',
+      key,
       `the folder of the socket cannot be entered (${codeOf(cause)}); make it, for the user of this process`,
       cause,
     );
@@ -79,7 +85,7 @@ export function resolveSocketFolder(path: string, { failed }: SocketErrors): str
   const open = findOpenFolder(join(real, NO_FILE));
   if (open !== undefined)
     throw failed(
-      'server.listen',
+      key,
       `others may write to ${open} and put a socket of theirs there; choose a folder of this user's own, such as /run/sallyport`,
     );
   return real;
@@ -133,12 +139,12 @@ export async function claimPlace(
 }
 
 /** Puts the bound socket in its place. @returns `false` when something lies there. */
-function link(bound: string, place: string, { failed }: SocketErrors): boolean {
+function link(bound: string, place: string, { key, failed }: SocketErrors): boolean {
   try {
     linkSync(bound, place);
   } catch (cause) {
     if (codeOf(cause) === 'EEXIST') return false;
-    throw failed('server.listen', `cannot be made: the system says ${codeOf(cause)}`, cause);
+    throw failed(key, `cannot be made: the system says ${codeOf(cause)}`, cause);
   }
   unlinkSync(bound);
   return true;
@@ -157,7 +163,7 @@ async function takeAway(place: string, privately: string, errors: SocketErrors):
   } catch (cause) {
     if (codeOf(cause) === 'ENOENT') return;
     throw errors.failed(
-      'server.listen',
+      errors.key,
       `cannot be taken over: the system says ${codeOf(cause)}`,
       cause,
     );
@@ -176,9 +182,9 @@ async function takeAway(place: string, privately: string, errors: SocketErrors):
 }
 
 /** @throws {SallyportError} `SP_LISTEN_FAILED` when the file found is no socket. */
-export function refuseOther(found: Stats | undefined, { failed }: SocketErrors): void {
+export function refuseOther(found: Stats | undefined, { key, failed }: SocketErrors): void {
   if (found !== undefined && !found.isSocket())
-    throw failed('server.listen', 'something else than a socket has this name; it is left alone');
+    throw failed(key, 'something else than a socket has this name; it is left alone');
 }
 
 /** Whether a program listens: only a refused connection, or no file, says that none does. */

@@ -25,6 +25,8 @@ export interface UnixSocketOptions {
   readonly mode: string;
   /** Name or number of the group of the file; empty leaves it as it is made. */
   readonly group: string;
+  /** What the operator gives the path by; `server.listen` when absent. */
+  readonly key?: string;
 }
 
 /** A socket that is bound in private, and then shown in its place. */
@@ -69,8 +71,13 @@ export function openUnixSocket({ server }: Pick<Config, 'server'>): UnixSocket |
  * @throws {SallyportError} `SP_LISTEN_FAILED` when the folder is not there or open to others, when
  *   something else than a socket has the name, or when the group is not known.
  */
-export function prepareUnixSocket({ path, mode, group }: UnixSocketOptions): UnixSocket {
-  const errors = createSocketErrors(path);
+export function prepareUnixSocket({
+  path,
+  mode,
+  group,
+  key = 'server.listen',
+}: UnixSocketOptions): UnixSocket {
+  const errors = createSocketErrors(path, key);
   const folder = resolveSocketFolder(path, errors);
   const place = join(folder, basename(path));
   refuseOther(look(place), errors);

@@ -21,6 +21,8 @@ export interface BackgroundRenewalOptions {
   readonly random: () => number;
   /** Hears of each failed attempt. */
   readonly onOutage: (failure: unknown) => void;
+  /** Hears of each token that is obtained, the first included. */
+  readonly onTokens?: (tokens: TokenSet) => void;
 }
 
 interface Held {
@@ -109,13 +111,14 @@ export class BackgroundRenewal {
   }
 
   #take(tokens: TokenSet): void {
-    const { refreshWindowMs, random } = this.#options;
+    const { refreshWindowMs, random, onTokens } = this.#options;
     this.#held = {
       tokens,
       plan: planRenewal(tokens, refreshWindowMs, random()),
       answer: Promise.resolve(accept(tokens)),
     };
     this.outage.end();
+    if (!this.#isEnded) onTokens?.(tokens);
   }
 
   #fail(failure: unknown): void {

@@ -22,6 +22,8 @@ export interface ServiceTokenSourceOptions
   readonly wait: Wait;
   /** Timer of the background; the default does not keep the process alive. */
   readonly schedule?: Schedule;
+  /** Hears of each token that is obtained, the first included, for a copy that is kept elsewhere. Must not throw. */
+  readonly onTokens?: (tokens: TokenSet) => void;
   /** Numbers in [0, 1); `Math.random` when absent. */
   readonly random?: () => number;
   /**

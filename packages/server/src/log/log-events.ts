@@ -55,6 +55,8 @@ export interface LogEventRow {
 // biome-ignore format: one event a line
 const TABLE = {
   // Events of the service.
+  agent_listening: { levels: ['info'], bound: 'every', metrics: [] },
+  agent_request_refused: { levels: ['warn'], bound: 'unauthenticated', metrics: [] },
   audit_not_written: { levels: ['error'], bound: 'every', metrics: [] },
   audit_written_again: { levels: ['info'], bound: 'every', metrics: [] },
   authentication_disabled: { levels: ['warn'], bound: 'every', metrics: [] },
@@ -99,6 +101,9 @@ const TABLE = {
   store_upkeep_failed: { levels: ['error'], bound: 'every', metrics: ['sallyport_failures_total'] },
   store_upkeep_restored: { levels: ['info'], bound: 'every', metrics: [] },
   sweep_failed: { levels: ['warn'], bound: 'every', metrics: ['sallyport_failures_total'] },
+  token_file_failed: { levels: ['error'], bound: 'every', metrics: [] },
+  token_obtained: { levels: ['info'], bound: 'every', metrics: [] },
+  token_unavailable: { levels: ['warn'], bound: 'every', metrics: [] },
   verdict: { levels: ['info'], bound: 'by_writer', metrics: [] },
   verdict_undecided: { levels: ['error'], bound: 'unauthenticated', metrics: ['sallyport_failures_total'] },
   worker_ended: { levels: ['error'], bound: 'every', metrics: [] },

@@ -1,0 +1,34 @@
+import { expect, it } from 'vitest';
+import { planAgent } from './agent-plan.ts';
+
+const CONFIG = { config: 'c.yaml' };
+
+it('paths begin in the folder of the command, and the port of the loopback may be a free one', () => {
+  const options = { socket: 'run/s', tokenFile: '/t', header: true, listen: '[::1]:0' };
+  const planned = planAgent({ ...CONFIG, ...options, capabilityFile: 'cap' }, '/home/ada');
+  expect(planned).toEqual({
+    ok: true,
+    value: {
+      configFile: '/home/ada/c.yaml',
+      block: undefined,
+      tokenFile: { path: '/t', isHeaderLine: true },
+      socketPath: '/home/ada/run/s',
+      loopback: { host: '::1', port: 0, capabilityFile: '/home/ada/cap' },
+    },
+  });
+});
+
+it.each([
+  [{}, 'give --token-file, --socket or --listen'],
+  [{ listen: '0.0.0.0:80', capabilityFile: 'c' }, '--listen is 127.0.0.1:PORT'],
+  [{ listen: 'localhost:80', capabilityFile: 'c' }, '--listen is 127.0.0.1:PORT'],
+  [{ listen: '127.0.0.1:65536', capabilityFile: 'c' }, '--listen is 127.0.0.1:PORT'],
+  [{ listen: '127.0.0.1', capabilityFile: 'c' }, '--listen is 127.0.0.1:PORT'],
+  [{ listen: '127.0.0.1:0' }, '--listen needs --capability-file'],
+  [{ socket: 's', capabilityFile: 'c' }, '--capability-file is for --listen alone'],
+  [{ socket: 's', header: true }, '--header is about the token file'],
+])('%j does not fit together', (options, said) => {
+  const planned = planAgent({ ...CONFIG, ...options }, '/');
+  expect(planned.ok).toBe(false);
+  expect(planned.ok ? '' : planned.error).toContain(said);
+});
