@@ -298,7 +298,7 @@ describe.skipIf(MACHINE.isLeftOut)(
       expect(await run(machine, [name, ...options, '--endpoint', plane.url])).toEqual({
         code: 1,
         stdout: '',
-        stderr: `sallyport: ${NO_HOME}/.local/share/sallyport/tokens cannot be used (ENOENT) (SP_TOKEN_STORE_UNUSABLE)\n`,
+        stderr: `sallyport: ${NO_HOME}/.local/share/sallyport/tokens cannot be used (EROFS) (SP_TOKEN_STORE_UNUSABLE)\n`,
       });
     });
 

@@ -24,7 +24,7 @@ const SQLITE_BUSY = 5;
  *   another process has it.
  */
 export function openStateFolder(folder: string): () => void {
-  // Asked first: `mkdir` with the folders above it says ENOENT of a read-only disk.
+  // Asked first: of a folder that is there, SQLite does not say why it cannot be written.
   const reason = whyNotWritable(folder);
   if (reason !== undefined) throw unusable(folder, reason);
   let database: DatabaseSync;
