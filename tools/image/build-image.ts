@@ -78,7 +78,7 @@ export async function buildImage(options: BuildOptions): Promise<BuiltImage> {
     mkdirSync(rewritten);
     const dockerId = rewriteDockerArchive(dockerArchive, rewritten, epoch);
     const layout = join(work, 'oci');
-    storage.run('push', '--quiet', '--format=oci', reference, `oci:${layout}:${version}`);
+    storage.run('push', '--quiet', '--format=oci', reference, `oci:${layout}:${reference}`);
     packFolder(layout, ociArchive, epoch);
 
     const { digest, packed, layers } = await summarizeImage(layout);
