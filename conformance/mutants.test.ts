@@ -22,7 +22,7 @@ function textsOf(file: string): readonly string[] {
   return [text, ...contracts.flatMap(textsOf)];
 }
 const LEAST_MUTANTS = 150;
-const AREAS = ['verdict', 'session', 'signin', 'bearer', 'answer', 'gateway', 'redirect'];
+const AREAS = ['verdict', 'session', 'signin', 'bearer', 'answer', 'gateway', 'redirect', 'apikey'];
 
 describe('the table of security mutants', () => {
   const { mutants, problems } = readMutants();

@@ -2,9 +2,11 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { ClientRequestArgs, IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:https';
+import { dirname } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { run } from '../../conformance/wire/process.ts';
 import { type SecurePlane, startSecurePlane } from '../python/secure-plane.ts';
 import { type InternalService, startInternalService } from './internal-service.ts';
 
@@ -73,6 +75,27 @@ describe('A task pod with EAGER_API_KEY, whose endpoint is a bare host', () => {
     expect(answer.status).toBe(200);
     expect(await answer.json()).toMatchObject({ subject: plane.serviceClientId });
     expect(new Set(network.ports)).toEqual(new Set([443]));
+  });
+
+  it('with a key of "apikey create" it is the client of that key, until "apikey revoke" ends it', async () => {
+    const state = ['--state', dirname(plane.logFile), '--json'];
+    const owner = ['--organization', 'acme', '--cluster', 'east-1'];
+    const created = await run(['apikey', 'create', ...owner, ...state]);
+    const { clientId, key } = JSON.parse(created.stdout) as {
+      readonly clientId: string;
+      readonly key: string;
+    };
+    const network = createNetwork(readFileSync(plane.caFile, 'utf8'));
+    const start = () =>
+      startInternalService({
+        block: 'admin',
+        environment: { EAGER_API_KEY: key, KUBERNETES_SERVICE_HOST: '10.0.0.1' },
+        fetch: network.fetch,
+      });
+    expect(await (await call(start())).json()).toMatchObject({ subject: clientId });
+    expect((await run(['apikey', 'revoke', clientId, ...state])).code).toBe(0);
+    expect(await start().tokenSource.get()).toMatchObject({ error: { error: 'invalid_client' } });
+    expect((await call(startPod(secret(), network.fetch))).status).toBe(200);
   });
 
   it('sends nothing where the certificate is of an authority that is not trusted', async () => {

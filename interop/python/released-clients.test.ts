@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { isTaken } from '@sallyport/testing/wire/ports';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Running, start, temporaryFolder } from '../../conformance/wire/process.ts';
+import { type Running, run, start, temporaryFolder } from '../../conformance/wire/process.ts';
 import { holdRedirectPort, REDIRECT_PORT } from '../../conformance/wire/redirect-port.ts';
 import { requirePart } from '../parts.ts';
 import { type ClientHost, startClientHost } from './client-host.ts';
@@ -158,6 +158,24 @@ describe.skipIf(CLIENTS.isLeftOut)('released Python clients against sallyport up
         expect(await client.call()).toMatchObject(SERVICE);
         await client.finish();
         expect(await plane.tokenRequests()).toEqual([SERVICE_GRANT]);
+        expect(workstation.visits()).toEqual([]);
+      });
+
+      it('in a task pod, the key of "apikey create" in EAGER_API_KEY is enough, until it is revoked', async () => {
+        const state = ['--state', dirname(plane.logFile), '--json'];
+        const owner = ['--organization', 'acme', '--cluster', 'east-1'];
+        const created = await run(['apikey', 'create', ...owner, ...state]);
+        const { clientId, key } = JSON.parse(created.stdout) as Readonly<Record<string, string>>;
+        const pod = { EAGER_API_KEY: key ?? '', SSL_CERT_FILE: plane.caFile };
+        const client = workstation.start('flyte', pod);
+        expect(await client.call()).toMatchObject({ subject: clientId });
+        await client.finish();
+        expect(await plane.tokenRequests()).toEqual([`${clientId} client_credentials`]);
+        expect((await run(['apikey', 'revoke', clientId ?? '', ...state])).code).toBe(0);
+        const later = workstation.start('flyte', pod);
+        expect(await later.call()).toMatchObject({ error: expect.any(String) });
+        await later.finish();
+        expect(await plane.tokenRequests()).not.toContain(`${clientId} client_credentials`);
         expect(workstation.visits()).toEqual([]);
       });
 

@@ -174,6 +174,23 @@ describe('A selected pod', () => {
   });
 });
 
+describe('What an object inherits is no part of a pod', () => {
+  it('neither a variable of a container, which gets its own', () => {
+    const inherited = { env: [{ name: 'EAGER_API_KEY', value: 'canary' }] };
+    const main = Object.assign(Object.create(inherited) as object, { name: 'main' });
+    const { pod, warnings } = inject(podOf({ containers: [main] }));
+    expect(pod['spec']).toEqual({ containers: [{ name: 'main', env: [ENTRY] }] });
+    expect(warnings).toEqual([]);
+  });
+
+  it('nor a label of a pod or a namespace', () => {
+    const pod = { metadata: { labels: Object.create(labels) as object }, spec: {} };
+    expect(inject(pod).outcome).toBe('pod_not_labelled');
+    const namespace = Object.create(OPTED_IN) as object;
+    expect(inject(podOf({}), SETTINGS, namespace).outcome).toBe('namespace_not_labelled');
+  });
+});
+
 describe('What is not selected comes out as the same object', () => {
   const pod = freeze(podOf({ containers: [{}] }));
 
