@@ -16,6 +16,9 @@ import { resetStream } from './reset-stream.ts';
 import { selectClientHeaders } from './response-headers.ts';
 import type { GatewayTimeouts } from './timeouts.ts';
 
+/** The gRPC status code, as it stands in a header. */
+const UNAUTHENTICATED = '16';
+
 /** Passes a call on. */
 export type ForwardGrpc = (forwarding: Forwarding) => void;
 
@@ -97,6 +100,7 @@ export function createGrpcForwarder(options: GrpcForwarderOptions): GrpcForwarde
       if (client.destroyed || client.closed || client.headersSent) return;
       const isTrailersOnly = (flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0;
       const status = statusOf(rawHeaders);
+      if (status === '401' || isUnauthenticated(rawHeaders)) forwarding.onUnauthenticated?.();
       client.respond(
         [':status', status, ...selectClientHeaders(rawHeaders, setCookie).flat()],
         isTrailersOnly ? { endStream: true } : { waitForTrailers: true },
@@ -111,6 +115,7 @@ export function createGrpcForwarder(options: GrpcForwarderOptions): GrpcForwarde
     });
     upstream.once('trailers', (_headers, _flags, rawHeaders) => {
       trailers = selectEndToEndHeaders(rawHeaders);
+      if (isUnauthenticated(rawHeaders)) forwarding.onUnauthenticated?.();
     });
     upstream.on('error', ignore);
     upstream.once('close', () => {
@@ -157,6 +162,11 @@ function carryRequest(
 function statusOf(rawHeaders: readonly string[]): string {
   const index = rawHeaders.indexOf(':status');
   return rawHeaders[index + 1] ?? '502';
+}
+
+function isUnauthenticated(rawHeaders: readonly string[]): boolean {
+  const index = rawHeaders.indexOf('grpc-status');
+  return index !== -1 && rawHeaders[index + 1] === UNAUTHENTICATED;
 }
 
 /** Trailers as Node takes them: one entry for each name. */

@@ -20,4 +20,6 @@ export interface Forwarding {
   readonly requestId: string;
   /** Appended to the backend's response headers. */
   readonly setCookie: string | undefined;
+  /** Hears that the backend of a gRPC call refused its credential: UNAUTHENTICATED, or 401. */
+  readonly onUnauthenticated?: () => void;
 }

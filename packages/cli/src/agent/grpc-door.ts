@@ -13,8 +13,8 @@ import {
   type GrpcForwarder,
 } from '@sallyport/gateway/forwarding';
 import {
+  formatRefusal,
   type HeaderPair,
-  listGrpcStatus,
   type RouteGroup,
   type RpcCode,
   selectEndToEndHeaders,
@@ -70,6 +70,8 @@ export function createGrpcDoor(log: Log): GrpcDoor {
         headers: withToken(exchange.rawHeaders, got.value),
         requestId: randomUUID(),
         setCookie: undefined,
+        // The call itself is not repeated, since the caller may not want that; the next one has another token.
+        onUnauthenticated: () => keeper.reportRefused(got.value.tokens),
       });
     },
     destroy() {
@@ -107,6 +109,11 @@ export function sendGrpcStatus(
   title: string,
 ): void {
   if (exchange.isClosed) return;
-  const type: HeaderPair = ['content-type', 'application/grpc'];
-  exchange.send(200, [type, ...listGrpcStatus(code, { reason, title })], '');
+  const headers: readonly HeaderPair[] = [
+    ['content-type', 'application/grpc'],
+    ['grpc-status', String(code)],
+    // Clients decode no more than this: `@grpc/grpc-js` shows `%3A` and its like as they are.
+    ['grpc-message', encodeURI(formatRefusal({ reason, title }).toWellFormed())],
+  ];
+  exchange.send(200, headers, '');
 }
