@@ -24,7 +24,7 @@ async function inspect(...pieces: readonly (string | Buffer)[]) {
 describe('apikey inspect on stdin', () => {
   it.each([
     ['in one piece', [KEY]],
-    ['in many pieces', [...KEY]],
+    ['in many pieces', KEY.split('')],
     ['as bytes', [Buffer.from(KEY)]],
     ['with a line feed at its end', [KEY, '\n']],
     ['with a carriage return too', [`${KEY}\r\n`]],
