@@ -65,16 +65,19 @@ describe.skipIf(isLeftOut)('The installed command with all that it loads where i
     /** Signs in by a browser that no page asks for anything. @returns What the command says. */
     async function login(home: Home): Promise<string> {
       const giveBack = await holdRedirectPort();
-      onTestFinished(giveBack);
-      const under = home.start([
-        ...['login', '--flow', 'pkce', '--no-browser'],
-        ...['--endpoint', plane.url],
-      ]);
-      const said = await under.says('waiting for the browser');
-      await new Browser().visit(/^ {2}(http\S+)$/m.exec(said)?.[1] ?? '');
-      const { code, stderr } = await under.ended;
-      expect(code, stderr).toBe(0);
-      return stderr;
+      try {
+        const under = home.start([
+          ...['login', '--flow', 'pkce', '--no-browser'],
+          ...['--endpoint', plane.url],
+        ]);
+        const said = await under.says('waiting for the browser');
+        await new Browser().visit(/^ {2}(http\S+)$/m.exec(said)?.[1] ?? '');
+        const { code, stderr } = await under.ended;
+        expect(code, stderr).toBe(0);
+        return stderr;
+      } finally {
+        await giveBack();
+      }
     }
 
     async function expectAdmitted(home: Home, ...options: string[]): Promise<void> {

@@ -39,11 +39,11 @@ async function rehearse(
   try {
     const record = join(folder, 'record');
     const npm = requirePart(findPart('npm'));
-    const script = `#!/bin/sh\n[ "$*" = test ] || exec "${npm}" "$@"\necho "$* in $PWD" >>"${record}"\nexit ${code}\n`;
+    const script = `#!/bin/sh\n[ "$*" = test ] || exec "${npm}" "$@"\necho "$* in $PWD, CI=$CI" >>"${record}"\nexit ${code}\n`;
     writeFileSync(join(folder, 'npm'), script, { mode: 0o755 });
     const release = join(CHECKOUT, 'tools/release.ts');
     const { stdout } = await execute(process.execPath, [release, '--dry-run', '--out', output], {
-      env: { ...process.env, PATH: `${folder}:${process.env['PATH']}` },
+      env: { ...process.env, CI: '', PATH: `${folder}:${process.env['PATH']}` },
     });
     return { stdout, asked: readFileSync(record, 'utf8').trim().split('\n') };
   } finally {
@@ -205,7 +205,7 @@ describe('The tarballs', () => {
     const { path: output, remove } = temporaryFolder();
     try {
       const { stdout, asked } = await rehearse(output, 0);
-      expect(asked).toEqual([`test in ${CHECKOUT}`]);
+      expect(asked).toEqual([`test in ${CHECKOUT}, CI=true`]);
       const folder = join(output, 'tarballs');
       for (const [name, path] of packed.tarballs) {
         const digest = createHash('sha256').update(readFileSync(path)).digest('hex');
