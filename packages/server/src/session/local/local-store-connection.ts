@@ -4,7 +4,9 @@
  * @module
  */
 
+import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
+import { makeFolder } from '@sallyport/config/files';
 import { storeUnavailable } from './local-store-error.ts';
 import { openStoreFile } from './local-store-file.ts';
 import { type Connection, prepareStatements } from './local-store-statements.ts';
@@ -97,6 +99,7 @@ export class StoreConnection {
 
   #openFile(): Connection {
     const { path, maxBytes, onOpened } = this.#options;
+    makeFolder(dirname(path), 0o700);
     const db = openStoreFile(path, {
       busyTimeoutMs: BUSY_TIMEOUT_MS,
       maxBytes,

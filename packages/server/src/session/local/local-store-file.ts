@@ -5,9 +5,7 @@
  */
 
 import { closeSync, openSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { makeFolder } from '@sallyport/config/files';
 import { isBusy } from './sqlite-code.ts';
 
 /** Version of the tables, kept in `PRAGMA user_version`; see docs/storage-schema.md. */
@@ -83,7 +81,7 @@ export interface StoreFileOptions {
 }
 
 /**
- * Opens the file, mode 0600 in a folder of mode 0700, with tables of the current version.
+ * Opens the file, mode 0600 in a folder that is there, with tables of the current version.
  *
  * Several processes may open it at once. The caller owns the connection.
  *
@@ -93,7 +91,6 @@ export function openStoreFile(
   path: string,
   { busyTimeoutMs, maxBytes, cacheKib }: StoreFileOptions,
 ): DatabaseSync {
-  makeFolder(dirname(path), 0o700);
   // SQLite gives its side files the mode of this one.
   closeSync(openSync(path, 'a', 0o600));
   const db = new DatabaseSync(path, { timeout: OPENING_TIMEOUT_MS });
