@@ -164,6 +164,7 @@ describe('Doors of the agent', () => {
   let agent: UnderWay;
   let url: string;
   let capability: string;
+  let scrapes: string;
   const onSocket = (path: string, ...more: readonly string[]) =>
     curl('--unix-socket', at('run/agent.sock'), ...more, `http://localhost${path}`);
   const onLoopback = (path: string, ...more: readonly string[]) => curl(...more, `${url}${path}`);
@@ -171,9 +172,11 @@ describe('Doors of the agent', () => {
   beforeAll(async () => {
     await open();
     const loopback = ['--listen', '127.0.0.1:0', '--capability-file', 'capability'];
-    agent = await startAgent('--socket', 'run/agent.sock', ...loopback);
+    const places = ['--socket', 'run/agent.sock', ...loopback, '--metrics', '127.0.0.1:0'];
+    agent = await startAgent(...places);
     const said = await agent.says('ready ');
-    url = /^ready \S+ (http:\S+)$/m.exec(said)?.[1] ?? '';
+    url = /^ready \S+ (http:\S+) /m.exec(said)?.[1] ?? '';
+    scrapes = /^ready .* (http:\S+\/metrics)$/m.exec(said)?.[1] ?? '';
     capability = readFileSync(at('capability'), 'utf8').trimEnd();
   });
   afterAll(close);
@@ -190,8 +193,23 @@ describe('Doors of the agent', () => {
     expect((await curl('-H', line, `${platform.url}/me`)).status).toBe(200);
     expect(await onSocket('/healthz')).toEqual({ status: 200, body: '{"status":"ok"}\n' });
     expect(await onSocket('/readyz')).toEqual({ status: 200, body: '{"status":"ready"}\n' });
+    expect(line).toBe(
+      `core-authorization: Bearer ${(await onSocket('/access-token')).body.trimEnd()}`,
+    );
     expect((await onSocket('/token', '-X', 'POST')).status).toBe(405);
     expect((await onSocket('/else')).status).toBe(404);
+  });
+
+  it('metrics say how old the token is, when it ends and how often it was obtained, and hold no secret', async () => {
+    const { status, body } = await curl(scrapes);
+    expect(status).toBe(200);
+    expect(body).toMatch(/^sallyport_agent_ready 1$/m);
+    expect(body).toMatch(/^sallyport_agent_tokens_total 1$/m);
+    expect(body).toMatch(/^sallyport_agent_failures_total 0$/m);
+    expect(body).toMatch(/^sallyport_agent_token_age_seconds \d/m);
+    const [, end = ''] = /^sallyport_agent_token_expiry_timestamp_seconds (\d+)/m.exec(body) ?? [];
+    expect(Number(end) * 1_000).toBeGreaterThan(clock.now());
+    expect(body).not.toContain('canary');
   });
 
   it('a program that shows the capability gets the token on the loopback, and one that shows none or another does not', async () => {
@@ -225,6 +243,7 @@ describe('Doors of the agent', () => {
     expect(refused.status).toBe(status);
     expect(refused.body).not.toContain('canary');
     expect(await agent.says('agent_request_refused')).not.toContain('canary');
+    expect((await curl(scrapes)).body).toMatch(/^sallyport_agent_refused_requests_total [1-9]/m);
     // A Unix socket has no name that could be made to lead elsewhere.
     expect((await onSocket('/token', ...sent)).status).toBe(status === 421 ? 200 : status);
   });

@@ -37,12 +37,20 @@ export interface SecurePlane {
 
 const HOUR_SECONDS = 3_600;
 
-/** Starts the plane in a folder of its own. @param port - 0 for a free one. */
-export async function startSecurePlane(port = 0): Promise<SecurePlane> {
+/**
+ * Starts the plane in a folder of its own.
+ *
+ * @param port - 0 for a free one.
+ * @param environment - Variables of its process besides.
+ */
+export async function startSecurePlane(
+  port = 0,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<SecurePlane> {
   const folder = temporaryFolder();
   const idp = (file: string): string => join(folder.path, 'idp', file);
   const options = ['up', '--https', '--state', folder.path];
-  let running: Running = await start([...options, '--port', String(port)]);
+  let running: Running = await start([...options, '--port', String(port)], environment);
   const deployment = readDeployment(join(folder.path, 'deployment.env'));
   const url = deployment['PUBLIC_URL'] ?? '';
   const issuer = deployment['OIDC_BASE_URL'] ?? '';
@@ -98,7 +106,7 @@ export async function startSecurePlane(port = 0): Promise<SecurePlane> {
       await running.stop();
       rmSync(idp('signing-key.json'));
       const ports = ['--port', portOf(url), '--idp-port', portOf(issuer)];
-      running = await start([...options, ...ports]);
+      running = await start([...options, ...ports], environment);
     },
     async stop() {
       await running.stop();

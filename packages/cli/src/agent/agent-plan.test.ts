@@ -5,7 +5,8 @@ const CONFIG = { config: 'c.yaml' };
 
 it('paths begin in the folder of the command, and the port of the loopback may be a free one', () => {
   const options = { socket: 'run/s', tokenFile: '/t', header: true, listen: '[::1]:0' };
-  const planned = planAgent({ ...CONFIG, ...options, capabilityFile: 'cap' }, '/home/ada');
+  const metrics = '0.0.0.0:9464';
+  const planned = planAgent({ ...CONFIG, ...options, capabilityFile: 'cap', metrics }, '/home/ada');
   expect(planned).toEqual({
     ok: true,
     value: {
@@ -14,6 +15,7 @@ it('paths begin in the folder of the command, and the port of the loopback may b
       tokenFile: { path: '/t', isHeaderLine: true },
       socketPath: '/home/ada/run/s',
       loopback: { host: '::1', port: 0, capabilityFile: '/home/ada/cap' },
+      metrics: { host: '0.0.0.0', port: 9464 },
     },
   });
 });
@@ -26,6 +28,7 @@ it.each([
   [{ listen: '127.0.0.1', capabilityFile: 'c' }, '--listen is 127.0.0.1:PORT'],
   [{ listen: '127.0.0.1:0' }, '--listen needs --capability-file'],
   [{ socket: 's', capabilityFile: 'c' }, '--capability-file is for --listen alone'],
+  [{ socket: 's', metrics: '9464' }, '--metrics is HOST:PORT'],
   [{ socket: 's', header: true }, '--header is about the token file'],
 ])('%j does not fit together', (options, said) => {
   const planned = planAgent({ ...CONFIG, ...options }, '/');

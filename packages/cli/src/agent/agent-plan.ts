@@ -6,6 +6,7 @@
 
 import { resolve } from 'node:path';
 import type { ClientBlock } from '@sallyport/client';
+import type { MetricsConfig } from '@sallyport/config';
 import { accept, type Result, refuse } from '@sallyport/protocol';
 
 /** Options of the command line. */
@@ -17,6 +18,7 @@ export interface AgentOptions {
   readonly socket?: string;
   readonly listen?: string;
   readonly capabilityFile?: string;
+  readonly metrics?: string;
   readonly json?: boolean;
 }
 
@@ -31,6 +33,8 @@ export interface AgentPlan {
   /** Path of the Unix socket, absolute. */
   readonly socketPath: string | undefined;
   readonly loopback: LoopbackPlace | undefined;
+  /** Where metrics are served; they hold no secret. */
+  readonly metrics: MetricsConfig | undefined;
 }
 
 /** A TCP port of this machine. */
@@ -49,7 +53,7 @@ export interface LoopbackPlace {
  * @returns Otherwise what is wrong, in one sentence.
  */
 export function planAgent(options: AgentOptions, folder: string): Result<AgentPlan, string> {
-  const { tokenFile, socket, listen, capabilityFile, header = false } = options;
+  const { tokenFile, socket, listen, capabilityFile, metrics, header = false } = options;
   if (tokenFile === undefined && socket === undefined && listen === undefined)
     return refuse('give --token-file, --socket or --listen: without one no program gets the token');
   if (header && tokenFile === undefined)
@@ -61,6 +65,9 @@ export function planAgent(options: AgentOptions, folder: string): Result<AgentPl
     return refuse('--listen is 127.0.0.1:PORT or [::1]:PORT: the agent answers this machine alone');
   if (loopback !== undefined && capabilityFile === undefined)
     return refuse('--listen needs --capability-file: every user of this machine can connect');
+  const scraped = metrics === undefined ? undefined : readAddress(metrics);
+  if (metrics !== undefined && scraped === undefined)
+    return refuse('--metrics is HOST:PORT, such as 127.0.0.1:9464');
   const absolute = (path: string): string => resolve(folder, path);
   return accept({
     configFile: absolute(options.config),
@@ -72,14 +79,21 @@ export function planAgent(options: AgentOptions, folder: string): Result<AgentPl
       loopback === undefined
         ? undefined
         : { ...loopback, capabilityFile: absolute(capabilityFile ?? '') },
+    metrics: scraped,
   });
 }
 
 const PORT_MAX = 65_535;
 
 function readLoopbackAddress(text: string): Omit<LoopbackPlace, 'capabilityFile'> | undefined {
-  const [, v4, v6, digits = ''] = /^(?:(127\.0\.0\.1)|(\[::1\])):(\d{1,5})$/.exec(text) ?? [];
+  const { host, port } = readAddress(text) ?? {};
+  if (port === undefined) return undefined;
+  return host === '127.0.0.1' || host === '::1' ? { host, port } : undefined;
+}
+
+function readAddress(text: string): MetricsConfig | undefined {
+  const [, v6, name = v6, digits = ''] =
+    /^(?:\[([0-9a-f:]+)\]|([\w.-]+)):(\d{1,5})$/i.exec(text) ?? [];
   const port = Number(digits);
-  if (digits === '' || port > PORT_MAX) return undefined;
-  return { host: v4 === undefined || v6 !== undefined ? '::1' : '127.0.0.1', port };
+  return name === undefined || port > PORT_MAX ? undefined : { host: name, port };
 }

@@ -18,10 +18,12 @@ import type { HeldToken, TokenKeeper, Unavailable } from './token-keeper.ts';
 
 const TOKEN_PATH = '/token';
 const HEADER_PATH = '/header';
+const ACCESS_TOKEN_PATH = '/access-token';
 const COMMON: readonly HeaderPair[] = [
   ['cache-control', 'no-store'],
   ['x-content-type-options', 'nosniff'],
 ];
+const TEXT_TYPE: HeaderPair = ['content-type', 'text/plain; charset=utf-8'];
 const JSON_TYPE: HeaderPair = ['content-type', 'application/json'];
 
 /** Statuses and sentences of what a door refuses. */
@@ -57,9 +59,13 @@ const ANSWERS: ReadonlyMap<string, AnswerOne> = new Map<string, AnswerOne>([
   [
     HEADER_PATH,
     giveToken((held) => [
-      ['content-type', 'text/plain; charset=utf-8'],
+      TEXT_TYPE,
       `${formatToken(held.tokens, held.header, { header: true })}\n`,
     ]),
+  ],
+  [
+    ACCESS_TOKEN_PATH,
+    giveToken((held) => [TEXT_TYPE, `${formatToken(held.tokens, held.header, {})}\n`]),
   ],
   [PATHS.healthz, async (exchange) => sendJson(exchange, 200, { status: 'ok' })],
   [

@@ -21,6 +21,7 @@ import { createFetch } from '../sign-in/network.ts';
 import { type ExitCode, reportFailure } from '../terminal/report.ts';
 import { EXIT, type Stdio } from '../terminal/stdio.ts';
 import { openDoors } from './agent-doors.ts';
+import { createAgentMetrics } from './agent-metrics.ts';
 import type { AgentPlan } from './agent-plan.ts';
 import { readAgentSettings } from './agent-settings.ts';
 import { createCurrentKeeper } from './current-keeper.ts';
@@ -46,7 +47,9 @@ export async function runAgent(
   stdio: Stdio,
 ): Promise<ExitCode> {
   const signals = captureProcessSignals();
-  const { log, close: closeLog } = openLog();
+  const { log: written, close: closeLog } = openLog();
+  const metrics = createAgentMetrics(written, Date.now);
+  const { log } = metrics;
   const known = describeFile(plan.configFile);
   const read = () => readAgentSettings(plan.configFile, plan.block, environment);
   const first = read();
@@ -87,7 +90,15 @@ export async function runAgent(
     await file?.close();
     throw cause;
   });
-  const places = listPlaces(plan, doors.address);
+  const scrapes =
+    plan.metrics === undefined
+      ? undefined
+      : await metrics.listen(plan.metrics, current.keeper).catch(async (cause: unknown) => {
+          await doors.close();
+          await file?.close();
+          throw cause;
+        });
+  const places = listPlaces(plan, doors.address, scrapes?.port);
   log('info', 'agent_listening', places);
   ready = () => announce(places, isJson, stdio);
   const disconnect = signals.connect({
@@ -109,6 +120,7 @@ export async function runAgent(
   copy?.close();
   await current.close();
   await doors.close();
+  await scrapes?.close();
   await closeFile(file, log);
   closeLog();
   return EXIT.ok;
@@ -128,13 +140,15 @@ function openLog() {
 }
 
 function listPlaces(
-  { socketPath, tokenFile }: AgentPlan,
+  { socketPath, tokenFile, metrics }: AgentPlan,
   address: string | undefined,
+  metricsPort: number | undefined,
 ): Readonly<Record<string, string>> {
   return {
     ...(socketPath === undefined ? {} : { socket: `unix:${socketPath}` }),
     ...(address === undefined ? {} : { address: `http://${address}` }),
     ...(tokenFile === undefined ? {} : { token_file: tokenFile.path }),
+    ...(metrics === undefined ? {} : { metrics: `http://${metrics.host}:${metricsPort}/metrics` }),
   };
 }
 

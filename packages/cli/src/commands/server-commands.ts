@@ -76,6 +76,7 @@ export function addServerCommands(program: Command, stdio: Stdio): void {
     .option('--socket <file>', 'answer on this Unix socket, of mode 0600 in a folder of 0700')
     .option('--listen <address>', 'answer on 127.0.0.1:PORT or [::1]:PORT; 0 takes a free port')
     .option('--capability-file <file>', 'write here what requests to --listen have to show')
+    .option('--metrics <address>', 'serve metrics on HOST:PORT, path /metrics')
     .option('--json', 'one JSON object when ready instead of text')
     .action(async (options) => {
       const { agent } = await import('./agent.ts');

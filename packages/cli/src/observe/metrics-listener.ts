@@ -8,6 +8,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { MetricsConfig } from '@sallyport/config';
 import { METRICS_PATH } from '@sallyport/protocol';
+import type { ListenKeys } from '@sallyport/server/listener';
 import { createHttp1Server } from '@sallyport/server/listener/http1-server';
 import { describeFailure, type Log } from '@sallyport/server/observe';
 
@@ -41,6 +42,7 @@ const COMMON_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 
  * Listens. Every client that can connect may read: bind the port where only the scraper can connect.
  *
  * @param expose - Asked at most once at a time, however many scrape.
+ * @param keys - What the operator gives host and port by.
  *
  * @throws {SallyportError} `SP_PORT_IN_USE` when the port is taken, `SP_LISTEN_FAILED` when it cannot be had.
  */
@@ -48,6 +50,7 @@ export async function listenForScrapes(
   { host, port }: MetricsConfig,
   expose: () => Promise<Exposition>,
   log: Log,
+  keys: ListenKeys = KEYS,
 ): Promise<MetricsListener> {
   let underWay: Promise<Exposition> | undefined;
   /** The one that was heard of longest ago first. */
@@ -74,7 +77,7 @@ export async function listenForScrapes(
     const [oldest] = connections;
     if (connections.size > CONNECTIONS_MAX) oldest?.destroy();
   });
-  await listening(server, host, port);
+  await listening(server, host, port, keys);
   // Out of file descriptors, a connection cannot be taken: the next one perhaps can.
   server.on('error', (cause) => log('error', 'scrape_failed', { failure: describeFailure(cause) }));
   return { port: (server.address() as AddressInfo).port, close: () => close(server) };
@@ -126,7 +129,12 @@ function pathOf({ url = '' }: IncomingMessage): string {
   return end === -1 ? url : url.slice(0, end);
 }
 
-async function listening(server: Server, host: string, port: number): Promise<void> {
+async function listening(
+  server: Server,
+  host: string,
+  port: number,
+  keys: ListenKeys,
+): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once('error', reject);
   server.listen({ host, port, exclusive: true }, resolve);
@@ -135,7 +143,7 @@ async function listening(server: Server, host: string, port: number): Promise<vo
   } catch (cause) {
     // Loaded for the message alone: the process that starts workers has no use for the rest of it.
     const { listenFailure } = await import('@sallyport/server/listener');
-    throw listenFailure(cause, { host, port }, KEYS);
+    throw listenFailure(cause, { host, port }, keys);
   }
   server.off('error', reject);
 }
