@@ -14,7 +14,6 @@ import { openServerSecrets, type ServerSecrets } from '../admin/client-secret.ts
 import { traceLog } from '../observe/traced-log.ts';
 import { openTraces } from '../observe/traces.ts';
 import { createSystemPorts } from '../process/ports.ts';
-import { collectStartupGarbage } from '../process/startup-garbage.ts';
 import { openGraphSource } from './graph-source.ts';
 import { LISTEN_KEYS } from './listen-keys.ts';
 import { createReplaceableGraph } from './replaceable-graph.ts';
@@ -101,12 +100,10 @@ export async function startServer(
     for (const close of opened.toReversed()) await close();
     throw cause;
   });
-  const leaveGarbage = collectStartupGarbage(ports.schedule);
   return {
     port: listeners.ports.http,
     replace: (next, nextSecrets, signal) => graph.replace(source.create(next, nextSecrets), signal),
     async stop(stop) {
-      leaveGarbage();
       // Timers of renewals do not keep the process, and with the store away nothing else would.
       const hold = setInterval(() => {}, 60_000);
       try {
