@@ -6,16 +6,16 @@
 
 import { mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Exchange } from '@sallyport/gateway/forwarding';
+import type { Exchange } from '@sallyport/gateway/listeners';
 import { SallyportError } from '@sallyport/protocol';
 import type { Log } from '@sallyport/server/observe';
-import { classifyCaller } from '@sallyport/server/verdict';
 import { prepareUnixSocket } from '../serve/unix-socket.ts';
 import type { AgentPlan, LoopbackPlace } from './agent-plan.ts';
 import { answerRequest, GUARD_ANSWERS, sendProblem } from './answer-request.ts';
 import { writeCapability } from './capability.ts';
 import { type Door, openDoor } from './door.ts';
-import { createGrpcDoor, sendGrpcStatus } from './grpc-door.ts';
+import type { GrpcDoor } from './grpc-door.ts';
+import { isGrpcCall, sendGrpcStatus } from './grpc-status.ts';
 import { type GuardTerms, guardRequest, hostsOf } from './request-guard.ts';
 import type { TokenKeeper } from './token-keeper.ts';
 
@@ -39,11 +39,11 @@ export async function openDoors(
   keeper: () => TokenKeeper,
   log: Log,
 ): Promise<AgentDoors> {
-  const grpc = createGrpcDoor(log);
+  let grpc: Promise<GrpcDoor> | undefined;
   const opened: { close(): Promise<void> }[] = [];
   const close = async (): Promise<void> => {
     await Promise.all(opened.map((door) => door.close()));
-    grpc.destroy();
+    (await grpc)?.destroy();
   };
   try {
     if (socketPath !== undefined) opened.push(await openSocket(socketPath, serve('socket', {})));
@@ -56,16 +56,22 @@ export async function openDoors(
     throw cause;
   }
 
+  /** Loads what forwards calls with the first of them: most agents never see one. */
+  async function carry(exchange: Exchange): Promise<void> {
+    grpc ??= import('./grpc-door.ts').then(({ createGrpcDoor }) => createGrpcDoor(log));
+    await (await grpc).carry(exchange, keeper());
+  }
+
   function serve(door: 'socket' | 'loopback', terms: GuardTerms): (exchange: Exchange) => void {
     return (exchange) => {
-      const isGrpc = exchange.version === 'http/2' && classifyCaller(exchange) === 'grpc';
+      const isGrpc = isGrpcCall(exchange);
       const reason = guardRequest(exchange.rawHeaders, terms);
       if (reason !== undefined) {
         log('warn', 'agent_request_refused', { door, reason });
         const { status, title } = GUARD_ANSWERS[reason];
         if (isGrpc) sendGrpcStatus(exchange, status === 401 ? 16 : 7, reason, title);
         else sendProblem(exchange, status, reason, title);
-      } else if (isGrpc) void grpc.carry(exchange, keeper());
+      } else if (isGrpc) void carry(exchange);
       else void answerRequest(exchange, keeper());
     };
   }

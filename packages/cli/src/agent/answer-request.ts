@@ -5,7 +5,7 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import type { Exchange } from '@sallyport/gateway/forwarding';
+import type { Exchange } from '@sallyport/gateway/listeners';
 import {
   formatProblemDocument,
   type HeaderPair,

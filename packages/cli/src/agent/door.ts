@@ -10,7 +10,7 @@ import {
   DEFAULT_TIMEOUTS,
   type Exchange,
   type GatewayTimeouts,
-} from '@sallyport/gateway/forwarding';
+} from '@sallyport/gateway/listeners';
 import { createOnePort } from '@sallyport/server/listener';
 
 /** An open door. */

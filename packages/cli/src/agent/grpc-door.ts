@@ -6,20 +6,11 @@
 
 import { randomUUID } from 'node:crypto';
 import type { ClientSettings } from '@sallyport/client';
-import {
-  createGrpcForwarder,
-  DEFAULT_TIMEOUTS,
-  type Exchange,
-  type GrpcForwarder,
-} from '@sallyport/gateway/forwarding';
-import {
-  formatRefusal,
-  type HeaderPair,
-  type RouteGroup,
-  type RpcCode,
-  selectEndToEndHeaders,
-} from '@sallyport/protocol';
+import { createGrpcForwarder, type GrpcForwarder } from '@sallyport/gateway/forward-grpc';
+import { DEFAULT_TIMEOUTS, type Exchange } from '@sallyport/gateway/listeners';
+import { type HeaderPair, type RouteGroup, selectEndToEndHeaders } from '@sallyport/protocol';
 import type { Log } from '@sallyport/server/observe';
+import { sendGrpcStatus } from './grpc-status.ts';
 import { CAPABILITY_HEADER } from './request-guard.ts';
 import type { HeldToken, TokenKeeper } from './token-keeper.ts';
 
@@ -99,21 +90,4 @@ function withToken(rawHeaders: readonly string[], { tokens, header }: HeldToken)
     ([name]) => name !== header && !REPLACED.has(name),
   );
   return [...kept, [header, `Bearer ${tokens.accessToken}`]];
-}
-
-/** Answers a call with a status and nothing else. */
-export function sendGrpcStatus(
-  exchange: Exchange,
-  code: RpcCode,
-  reason: string,
-  title: string,
-): void {
-  if (exchange.isClosed) return;
-  const headers: readonly HeaderPair[] = [
-    ['content-type', 'application/grpc'],
-    ['grpc-status', String(code)],
-    // Clients decode no more than this: `@grpc/grpc-js` shows `%3A` and its like as they are.
-    ['grpc-message', encodeURI(formatRefusal({ reason, title }).toWellFormed())],
-  ];
-  exchange.send(200, headers, '');
 }

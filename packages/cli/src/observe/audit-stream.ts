@@ -5,7 +5,7 @@
  */
 
 import { type AuditLog, type AuditLogOptions, openAuditLog } from '@sallyport/server/observe';
-import { systemSchedule } from '../process/ports.ts';
+import { systemSchedule } from '../process/system-schedule.ts';
 
 /**
  * Opens the file of the stream.

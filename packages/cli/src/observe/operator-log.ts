@@ -7,7 +7,7 @@
 import type { Config } from '@sallyport/config';
 import { createPinoLog } from '@sallyport/server';
 import { describeFailure, type Log, openAuditLog } from '@sallyport/server/observe';
-import { systemSchedule } from '../process/ports.ts';
+import { systemSchedule } from '../process/system-schedule.ts';
 
 /** A log for one command. */
 export interface OperatorLog {

@@ -7,7 +7,7 @@
 import type { Config } from '@sallyport/config';
 import { createPinoLog } from '@sallyport/server';
 import { boundLog, type Log, type Metrics } from '@sallyport/server/observe';
-import { systemSchedule } from '../process/ports.ts';
+import { systemSchedule } from '../process/system-schedule.ts';
 import { openAuditStream } from './audit-stream.ts';
 import { boundLines } from './bounded-lines.ts';
 import type { ProcessLog } from './process-log.ts';

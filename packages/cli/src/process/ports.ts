@@ -7,6 +7,7 @@
 import type { Schedule } from '@sallyport/server';
 import { createPatientFetch } from '@sallyport/server/issuer';
 import type { Log, Metrics, Tracer } from '@sallyport/server/observe';
+import { systemSchedule } from './system-schedule.ts';
 
 /** Ports of the composition root. */
 export interface Ports {
@@ -22,13 +23,6 @@ export interface Ports {
   /** Absent where no metrics are served. */
   readonly metrics?: Metrics | undefined;
 }
-
-/** The system's timers. One that waits does not keep the process alive. */
-export const systemSchedule: Schedule = (afterMs, callback) => {
-  const timer = setTimeout(callback, afterMs);
-  timer.unref();
-  return () => clearTimeout(timer);
-};
 
 /** The system's clock, timers and network. A waiting timer does not keep the process alive. */
 export function createSystemPorts(log: Log): Ports {

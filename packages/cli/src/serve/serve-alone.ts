@@ -12,8 +12,8 @@ import { type ConfigurationReader, reportProblems } from '../admin/configuration
 import { checkLocalStore } from '../admin/local-store-folder.ts';
 import { exposeMetrics, openMetrics } from '../observe/metrics.ts';
 import { openServiceLog } from '../observe/service-log.ts';
-import { systemSchedule } from '../process/ports.ts';
 import { stopSignal } from '../process/stop-signal.ts';
+import { systemSchedule } from '../process/system-schedule.ts';
 import { EXIT, type Stdio } from '../terminal/stdio.ts';
 import { announceReady, placeOf } from './announce-ready.ts';
 import { logReload, logStart } from './log-reload.ts';
