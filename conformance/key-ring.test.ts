@@ -1,11 +1,12 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Browser } from './wire/browser.ts';
 import { exchange } from './wire/exchange.ts';
 import { createAsker } from './wire/many.ts';
 import { type Service, startService } from './wire/platform.ts';
-import { run } from './wire/process.ts';
+import { run, temporaryFolder } from './wire/process.ts';
 
 const SESSIONS = 100;
 
@@ -86,4 +87,52 @@ describe('The key ring of a running server', () => {
     await service.running.stop();
     return service.restart();
   }
+});
+
+describe('"sallyport rotate-keys" with a ring that it cannot rotate', () => {
+  const folder = temporaryFolder();
+  afterAll(() => folder.remove());
+  const rotate = async (name: string, text: string | undefined, ...args: readonly string[]) => {
+    const state = join(folder.path, name);
+    const file = join(state, 'key-ring.json');
+    mkdirSync(state, { recursive: true });
+    if (text !== undefined) writeFileSync(file, text, { mode: 0o600 });
+    const ended = await run(['rotate-keys', '--state', state, ...args], {
+      PUBLIC_URL: 'http://localhost:8080',
+      OIDC_BASE_URL: 'http://localhost:8081',
+      OIDC_CLIENT_ID: 'web-client',
+      CLI_CLIENT_ID: 'cli-client',
+    });
+    return { ...ended, file, kept: existsSync(file) ? readFileSync(file, 'utf8') : undefined };
+  };
+  const keys = Array.from({ length: 64 }, (_, at) => ({
+    kid: `AAAAAA${String(at).padStart(2, '0')}`,
+    key: randomBytes(32).toString('base64url'),
+    sealsFrom: '2020-01-01T00:00:00.000Z',
+  }));
+
+  it.each([
+    ['is missing', undefined, 'the server makes it at the first sign-in'],
+    ['is not JSON', 'secret-canary', 'is not JSON'],
+    ['is no ring', '{"keys": "secret-canary"}', 'not a list of 1 to 64 keys'],
+    ['is too large', 'x'.repeat(65_537), 'too large'],
+    ['is full', JSON.stringify({ keys }), 'holds 64 keys already'],
+  ])(
+    'says in one sentence that it %s, with code 1, and changes nothing',
+    async (name, text, words) => {
+      const { code, stdout, stderr, file, kept } = await rotate(name, text);
+      expect([code, stdout]).toEqual([1, '']);
+      expect(stderr).toMatch(/^sallyport: [^\n]+ \(SP_KEY_RING_UNUSABLE\)\n$/);
+      expect(stderr).toContain(words);
+      expect(stderr).toContain(file);
+      expect(stderr).not.toContain('secret-canary');
+      expect(kept).toBe(text);
+    },
+  );
+
+  it('--json prints the failure as one document', async () => {
+    const { code, stdout } = await rotate('json', undefined, '--json');
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({ ok: false, error: 'SP_KEY_RING_UNUSABLE' });
+  });
 });

@@ -24,7 +24,7 @@ export type { MetadataOptions } from './metadata/rest-door.ts';
 export { nameBrowser } from './page/browser-name.ts';
 export { PAGE_THEME } from './page/page.ts';
 export { KeyRing } from './session/key-ring.ts';
-export { createKeyRingFile, rotateKeyRingFile } from './session/key-ring-file.ts';
+export { createKeyRingFile, rotateKeyRingFile, unusableKeyRing } from './session/key-ring-file.ts';
 export {
   createLocalSessionStore,
   type LocalSessionStore,

@@ -12,6 +12,7 @@ import {
   KeyRing,
   PrincipalSessions,
   type SessionStore,
+  unusableKeyRing,
 } from '@sallyport/server';
 import { localStorePath, openSessionStore } from '../admin/open-session-store.ts';
 import type { Ports } from '../process/ports.ts';
@@ -95,17 +96,6 @@ function openRing(file: string, now: () => number): KeyRing {
     },
   });
   ring.poll();
-  if (problem !== undefined)
-    throw new SallyportError('SP_KEY_RING_UNUSABLE', {
-      component: 'key-ring',
-      detail: `${file} cannot be used: ${describeRingProblem(problem)}`,
-      cause: problem,
-    });
+  if (problem !== undefined) throw unusableKeyRing(file, problem);
   return ring;
-}
-
-/** The system's code, or the parser's own words, which never show content. */
-function describeRingProblem(problem: unknown): string {
-  if (!(problem instanceof Error)) return 'unreadable';
-  return 'code' in problem ? String(problem.code) : problem.message;
 }

@@ -8,6 +8,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { makeFolder, readFileVersion, writeWholeFile } from '@sallyport/config/files';
+import { SallyportError } from '@sallyport/protocol';
 import type { KeyRingSource, RingKey } from './key-ring.ts';
 
 /** How long a new key waits before it seals, so that every replica has read it by then. */
@@ -41,14 +42,38 @@ export function createKeyRingFile(path: string, now: () => number): KeyRingSourc
  * @param longestSealedMs - How long anything sealed by an older key may have to be opened: the absolute session lifetime.
  *
  * @returns The new key's id.
- * @throws When the file cannot be read, parsed or written, or is full: a ring that cannot be read would
- *   end all sessions.
+ * @throws {SallyportError} `SP_KEY_RING_UNUSABLE` when the file is missing, cannot be read, parsed or written, or is
+ *   full: a ring that cannot be read would end all sessions.
  */
 export function rotateKeyRingFile(path: string, now: number, longestSealedMs: number): string {
+  if (!existsSync(path))
+    throw unusable(
+      `there is no key ring ${path}; the server makes it at the first sign-in, or it has another state directory`,
+    );
+  try {
+    return addKey(path, now, longestSealedMs);
+  } catch (error) {
+    throw unusableKeyRing(path, error);
+  }
+}
+
+/** `SP_KEY_RING_UNUSABLE` for a file and what was thrown: the system's code, or the parser's own words, which never show content. */
+export function unusableKeyRing(path: string, problem: unknown): SallyportError {
+  return unusable(`${path} cannot be used: ${describeProblem(problem)}`, problem);
+}
+
+function describeProblem(problem: unknown): string {
+  if (!(problem instanceof Error)) return 'unreadable';
+  return 'code' in problem ? String(problem.code) : problem.message;
+}
+
+function unusable(detail: string, cause?: unknown): SallyportError {
+  return new SallyportError('SP_KEY_RING_UNUSABLE', { component: 'key-ring', detail, cause });
+}
+
+function addKey(path: string, now: number, longestSealedMs: number): string {
   const added = createKey(now + SEALS_AFTER_MS);
   const opensUntil = added.sealsFrom + longestSealedMs + SEALS_AFTER_MS;
-  if (!existsSync(path))
-    throw new TypeError('key ring: there is none yet; the server makes it at the first sign-in');
   const kept = parseRing(readFileSync(path, 'utf8'))
     .filter((key) => key.opensUntil === undefined || key.opensUntil > now)
     .map((key) => (key.opensUntil === undefined ? { ...key, opensUntil } : key));
