@@ -4,7 +4,7 @@
  * @module
  */
 
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -186,6 +186,25 @@ describe('Doors of the agent', () => {
     expect(lstatSync(at('run')).mode & 0o777).toBe(0o700);
     expect(lstatSync(at('capability')).mode & 0o777).toBe(0o600);
   });
+
+  it.skipIf(process.getuid?.() !== 0)(
+    'another user can neither connect to the socket nor read the capability, and this one can',
+    () => {
+      // Else the home itself, and not what the agent made, would keep that user out.
+      chmodSync(home.path, 0o755);
+      const OTHER_USER = 65_534;
+      const commands = [
+        ['curl', '-sS', '--unix-socket', at('run/agent.sock'), 'http://localhost/token'],
+        ['cat', at('capability')],
+      ] as const;
+      for (const [program, ...args] of commands) {
+        const foreign = spawnSync(program, args, { uid: OTHER_USER, gid: OTHER_USER });
+        expect(foreign.status).not.toBe(0);
+        expect(foreign.stdout.toString()).toBe('');
+        expect(spawnSync(program, args).status).toBe(0);
+      }
+    },
+  );
 
   it('the socket gives the header line, and says its health without a token', async () => {
     const line = (await onSocket('/header')).body.trimEnd();

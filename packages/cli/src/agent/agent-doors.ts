@@ -8,7 +8,7 @@ import { mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Exchange } from '@sallyport/gateway/listeners';
 import { SallyportError } from '@sallyport/protocol';
-import type { Log } from '@sallyport/server/observe';
+import { describeFailure, type Log } from '@sallyport/server/observe';
 import { prepareUnixSocket } from '../serve/unix-socket.ts';
 import type { AgentPlan, LoopbackPlace } from './agent-plan.ts';
 import { answerRequest, GUARD_ANSWERS, sendProblem } from './answer-request.ts';
@@ -71,8 +71,14 @@ export async function openDoors(
         const { status, title } = GUARD_ANSWERS[reason];
         if (isGrpc) sendGrpcStatus(exchange, status === 401 ? 16 : 7, reason, title);
         else sendProblem(exchange, status, reason, title);
-      } else if (isGrpc) void carry(exchange);
-      else void answerRequest(exchange, keeper());
+        return;
+      }
+      const answered = isGrpc ? carry(exchange) : answerRequest(exchange, keeper());
+      // No fault in one answer may end the process that all programs depend on.
+      answered.catch((cause: unknown) => {
+        log('error', 'request_failed', { failure: describeFailure(cause) });
+        if (!exchange.isClosed) exchange.reset();
+      });
     };
   }
 }
