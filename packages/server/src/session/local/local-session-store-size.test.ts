@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { Clock, NOON } from '@sallyport/testing/time/clock';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -71,6 +71,7 @@ const sizeOf = ({ metadata, tokens }: StoredSession) => metadata.length + tokens
 
 /** A store with sessions 0 to `count - 1`, written with its own statements. */
 function fill(path: string, count: number, clock: Clock): LocalSessionStore {
+  mkdirSync(dirname(path));
   const db = openStoreFile(path, { busyTimeoutMs: 1_000 });
   const { insert } = prepareStatements(db);
   for (let first = 0; first < count; first += AT_ONCE) {

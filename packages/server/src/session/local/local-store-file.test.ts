@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { on } from 'node:events';
-import { mkdirSync, readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
@@ -49,7 +49,7 @@ const PRINCIPAL_KEY = ownerOfPrincipal(principal).key;
 const SID_KEY = ownerOfSid(principal.issuer, sid).key;
 
 function createPath(): string {
-  return join(createTemporaryFolder(), 'state', 'sessions.sqlite');
+  return join(createTemporaryFolder(), 'sessions.sqlite');
 }
 
 function openDatabase(path: string): DatabaseSync {
@@ -69,7 +69,6 @@ function openStore(path: string, clock: Clock): SessionStore {
 /** A file as version 1 left it: sessions 1 to `count`, a claim, and two revocations of which one was forgotten. */
 function createVersion1(count: number): string {
   const path = createPath();
-  mkdirSync(dirname(path), { mode: 0o700 });
   const db = new DatabaseSync(path);
   db.exec('PRAGMA journal_mode = WAL;');
   db.exec(VERSION_1);
@@ -329,7 +328,6 @@ describe('any file', () => {
 
   it('that is new is given up within seconds while another process holds it', () => {
     const path = createPath();
-    mkdirSync(dirname(path), { recursive: true });
     const db = openDatabase(path);
     db.exec('BEGIN IMMEDIATE; CREATE TABLE other (value)');
     expect(() => openStoreFile(path, { busyTimeoutMs: 3 })).toThrow('locked');
@@ -351,10 +349,12 @@ describe('any file', () => {
     expect(readFileSync(path).equals(before)).toBe(true);
   });
 
-  it('that is new has the current version, mode 0600 and a folder of mode 0700, whatever the umask', () => {
+  it('that is new has the current version, mode 0600 and a folder of mode 0700, whatever the umask', async () => {
     const mask = process.umask(0);
     onTestFinished(() => void process.umask(mask));
-    const path = createPath();
+    const path = join(createTemporaryFolder(), 'state', 'sessions.sqlite');
+    // The store makes the folder, when it is used first.
+    await openStore(path, new Clock()).read(1);
     const db = openStoreFile(path, { busyTimeoutMs: 3 });
     onTestFinished(() => db.close());
     expect(versionOf(db)).toBe(2);
