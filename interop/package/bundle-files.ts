@@ -50,7 +50,7 @@ export function watchCommand(folder: string): WatchedCommand {
     async loadRest() {
       const urls = unloaded().map((name) => pathToFileURL(join(installation, 'dist', name)).href);
       const loading = `for (const url of ${JSON.stringify(urls)}) await import(url);`;
-      const [program = '', ...args] = [...watched, process.execPath, '--input-type=module'];
+      const [program, ...args] = [...watched, process.execPath, '--input-type=module'];
       await run(program, [...args, '--eval', loading], { timeout: LOAD_MS });
     },
   };

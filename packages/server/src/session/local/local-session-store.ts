@@ -4,6 +4,8 @@
  * @module
  */
 
+import { dirname } from 'node:path';
+import { makeFolder } from '@sallyport/config/files';
 import type { Schedule } from '../../time/schedule.ts';
 import type {
   EndReason,
@@ -176,6 +178,8 @@ export function createLocalSessionStore({
     async sweep(limit) {
       connection.expectOpen();
       try {
+        // The thread opens the file, and loads no package that makes folders.
+        makeFolder(dirname(path), 0o700);
         const swept = await maintenance.sweep({ time: now(), limit });
         for (const id of swept) onExpired(id);
         return swept.length;

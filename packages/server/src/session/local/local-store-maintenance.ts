@@ -5,9 +5,8 @@
  * @module
  */
 
-import { dirname, extname } from 'node:path';
+import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { makeFolder } from '@sallyport/config/files';
 import { SallyportError } from '@sallyport/protocol';
 import { describeFailure } from '../../log/log.ts';
 import type { Schedule } from '../../time/schedule.ts';
@@ -205,8 +204,6 @@ export function createStoreMaintenance({
       if (isClosed) throw new Error('the store is closed');
       // The scheduled retry starts the thread again.
       if (run === undefined && failure !== undefined) throw failure;
-      // The thread opens the file, and loads no package that makes folders.
-      makeFolder(dirname(path), 0o700);
       const { thread } = begin();
       // A sweep with a waiting caller keeps the process alive.
       thread.ref();
