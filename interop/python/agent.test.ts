@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { callGrpc } from '../../conformance/wire/grpc.ts';
 import { type MovedClock, startMovedClock } from '../../conformance/wire/moved-clock.ts';
 import { type Running, start, temporaryFolder } from '../../conformance/wire/process.ts';
 import { requirePart } from '../parts.ts';
@@ -17,6 +18,7 @@ const SERVICE_GRANT = 'sallyport-service client_credentials';
 describe.skipIf(CLIENTS.isLeftOut)('released Python clients on sallyport agent', () => {
   const folder = temporaryFolder();
   const [tokenFile, socket] = [join(folder.path, 'token'), join(folder.path, 'run', 's')];
+  const capabilityFile = join(folder.path, 'capability');
   let clock: MovedClock;
   let host: ClientHost;
   let plane: SecurePlane;
@@ -42,7 +44,8 @@ describe.skipIf(CLIENTS.isLeftOut)('released Python clients on sallyport agent',
         `    clientSecretLocation: ${plane.serviceSecretFile}`,
       ].join('\n'),
     );
-    const places = ['--token-file', tokenFile, '--socket', socket];
+    const loopback = ['--listen', '127.0.0.1:0', '--capability-file', capabilityFile];
+    const places = ['--token-file', tokenFile, '--socket', socket, ...loopback];
     agent = await start(['agent', '--config', config, ...places], clock.environment);
   });
   afterAll(async () => {
@@ -82,6 +85,16 @@ describe.skipIf(CLIENTS.isLeftOut)('released Python clients on sallyport agent',
       workstation.remove();
     },
   );
+
+  it('a gRPC call without TLS and without a token reaches a platform behind TLS as the service, with the capability alone', async () => {
+    const [origin = ''] = /http:\/\/127\.0\.0\.1:\d+/.exec(agent.stdout()) ?? [];
+    const method = `${origin}/flyteidl.service.IdentityService/UserInfo`;
+    const [name = '', value = ''] = readFileSync(capabilityFile, 'utf8').trimEnd().split(': ');
+    const { status, message, messages } = await callGrpc(method, { headers: { [name]: value } });
+    expect([status, message]).toEqual([0, '']);
+    expect(Buffer.concat(messages).toString()).toContain('sallyport-service');
+    expect((await callGrpc(method)).status).toBe(16);
+  });
 
   it('flytekit with a copy of the token is refused once the hour is over: the token does end', async () => {
     const workstation = createWorkstation(host, plane);
