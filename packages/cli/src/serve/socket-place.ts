@@ -34,6 +34,8 @@ export interface SocketErrors {
 
 /** Name of a file that is not there. */
 const NO_FILE = '.sallyport';
+/** Name of a socket that was moved away from its place, in the private folder. */
+export const TAKEN = 'taken';
 /** A connection that is neither taken nor refused within this time belongs to a program that is alive. */
 const PROBE_MS = 2_000;
 
@@ -155,9 +157,15 @@ function link(bound: string, place: string, { key, failed }: SocketErrors): bool
  * start at once neither removes the other's socket: one that answers is put back.
  */
 async function takeAway(place: string, privately: string, errors: SocketErrors): Promise<void> {
-  refuseOther(look(place), errors);
+  const judged = look(place);
+  refuseOther(judged, errors);
   if (await answers(place)) throw errors.inUse();
-  const taken = join(privately, 'taken');
+  // Another process was faster: what lies there now is its socket.
+  if (!isSame(look(place), judged)) {
+    if (look(place) === undefined) return;
+    throw errors.inUse();
+  }
+  const taken = join(privately, TAKEN);
   try {
     renameSync(place, taken);
   } catch (cause) {
@@ -168,8 +176,8 @@ async function takeAway(place: string, privately: string, errors: SocketErrors):
       cause,
     );
   }
-  const isForeign = look(taken)?.isSocket() !== true;
-  if (isForeign || (await answers(taken))) {
+  // One that took its place between the two looks is put back at once, so that no third sees the place empty for long.
+  if (!isSame(look(taken), judged) || (await answers(taken))) {
     try {
       linkSync(taken, place);
     } catch {
@@ -181,6 +189,11 @@ async function takeAway(place: string, privately: string, errors: SocketErrors):
   rmSync(taken, { force: true });
 }
 
+/** Whether both are one socket: an inode's number is given again, the time of its making is not. */
+function isSame(one: Stats | undefined, other: Stats | undefined): boolean {
+  return one?.ino === other?.ino && one?.dev === other?.dev && one?.mtimeMs === other?.mtimeMs;
+}
+
 /** @throws {SallyportError} `SP_LISTEN_FAILED` when the file found is no socket. */
 export function refuseOther(found: Stats | undefined, { key, failed }: SocketErrors): void {
   if (found !== undefined && !found.isSocket())
@@ -188,7 +201,7 @@ export function refuseOther(found: Stats | undefined, { key, failed }: SocketErr
 }
 
 /** Whether a program listens: only a refused connection, or no file, says that none does. */
-function answers(path: string): Promise<boolean> {
+export function answers(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path);
     const settle = (isAlive: boolean) => {

@@ -5,6 +5,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -78,6 +79,47 @@ describe('the file of a Unix socket', () => {
     await socket.publish();
     expect(inode(path)).not.toBe(before);
     expect(await answers(path)).toBe(true);
+    socket.remove();
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('leaves what other programs have beside it: another name, another content, one that answers', async () => {
+    const folder = makeFolder();
+    const path = join(folder, 's');
+    const [longer, random] = [prepare(join(folder, 's-2')), join(folder, '.s-Abc123')];
+    await listen(longer.bindPath);
+    mkdirSync(random);
+    writeFileSync(join(random, 'precious'), '');
+    writeFileSync(join(folder, '.s-notes'), 'precious');
+    writeFileSync(join(folder, '.s-Notes1'), 'precious');
+    mkdirSync(join(folder, '.s-dir'));
+    mkdirSync(join(folder, 'elsewhere'));
+    symlinkSync('elsewhere', join(folder, '.s-Linked'));
+    const starting = prepare(path);
+    await listen(starting.bindPath);
+    const before = readdirSync(folder, { recursive: true }).toSorted();
+    const socket = prepare(path);
+    await listen(socket.bindPath);
+    await socket.publish();
+    socket.remove();
+    expect(readdirSync(folder, { recursive: true }).toSorted()).toEqual(before);
+    expect(await answers(longer.bindPath)).toBe(true);
+    expect(await answers(starting.bindPath)).toBe(true);
+  });
+
+  it.each(['s', 'taken'])('removes what a killed process left unpublished: %s', async (name) => {
+    const folder = makeFolder();
+    const path = join(folder, 's');
+    const dead = join(folder, '.s-Dead01');
+    mkdirSync(dead);
+    // Moved away, it stays when its listener closes, as after a kill.
+    const server = await listen(join(folder, 'bound'));
+    renameSync(join(folder, 'bound'), join(dead, name));
+    await new Promise<void>((resolve) => server.close(() => resolve()));
+    mkdirSync(join(folder, '.s-Empty1'));
+    const socket = prepare(path);
+    await listen(socket.bindPath);
+    await socket.publish();
     socket.remove();
     expect(readdirSync(folder)).toEqual([]);
   });

@@ -4,10 +4,19 @@
  * @module
  */
 
-import { chmodSync, mkdtempSync, readdirSync, rmSync, type Stats } from 'node:fs';
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  rmdirSync,
+  rmSync,
+  type Stats,
+  unlinkSync,
+} from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Config } from '@sallyport/config';
 import {
+  answers,
   claimPlace,
   createSocketErrors,
   giveToGroup,
@@ -15,6 +24,7 @@ import {
   readGroup,
   refuseOther,
   resolveSocketFolder,
+  TAKEN,
 } from './socket-place.ts';
 
 /** What the operator asks for. */
@@ -44,6 +54,11 @@ export interface UnixSocket {
   /** Removes the socket, unless another one has its place. To be called while it is still listened on. */
   remove(): void;
 }
+
+/** Name of the socket in its private folder. */
+const BOUND = 's';
+/** What `mkdtemp` puts behind the prefix. */
+const RANDOM_END = /^[A-Za-z0-9]{6}$/;
 
 /**
  * The socket that a configuration asks for.
@@ -84,7 +99,7 @@ export function prepareUnixSocket({
   const gid = group === '' ? undefined : readGroup(group, errors);
   const prefix = `.${basename(path)}-`;
   const privately = errors.attempt(() => mkdtempSync(join(folder, prefix)));
-  const bindPath = join(privately, 's');
+  const bindPath = join(privately, BOUND);
   /** The file that was put in place last. */
   let shown: Stats | undefined;
   /** Workers begin to listen at once, and each of them publishes the socket. */
@@ -106,7 +121,7 @@ export function prepareUnixSocket({
 
   async function show(): Promise<void> {
     if (look(bindPath) === undefined) {
-      // Another process replaced this one's socket and removed its private folder.
+      // Another process took the place while this one's private folder was still empty, and removed it.
       if (shown === undefined) throw errors.inUse();
       return;
     }
@@ -114,15 +129,36 @@ export function prepareUnixSocket({
     if (gid !== undefined) giveToGroup(bindPath, gid, errors);
     shown = look(bindPath);
     await claimPlace(bindPath, place, privately, errors);
-    removeLeftBehind();
+    await removeLeftBehind(folder, prefix, privately);
   }
+}
 
-  /** Removes the private folders of processes that were killed: no other process has this place now. */
-  function removeLeftBehind(): void {
-    for (const name of readdirSync(folder)) {
-      const left = join(folder, name);
-      if (name.startsWith(prefix) && left !== privately)
-        rmSync(left, { recursive: true, force: true });
+/**
+ * Removes the private folders of processes that were killed: no other process has this place now. A process that
+ * only begins may still have one, so a folder with a socket that answers stays, and so does all that was not made
+ * here: another name, another owner, other content.
+ */
+async function removeLeftBehind(folder: string, prefix: string, privately: string): Promise<void> {
+  for (const name of readdirSync(folder)) {
+    const left = join(folder, name);
+    const isLeft = name.startsWith(prefix) && RANDOM_END.test(name.slice(prefix.length));
+    if (!isLeft || left === privately) continue;
+    try {
+      await removeFolder(left);
+    } catch {
+      // It changed meanwhile, or is not ours to remove: it stays.
     }
   }
+}
+
+async function removeFolder(left: string): Promise<void> {
+  const found = look(left);
+  if (found?.isDirectory() !== true || found.uid !== process.getuid?.()) return;
+  const inside = readdirSync(left);
+  const sockets = inside.map((name) => join(left, name));
+  if (!inside.every((name) => name === BOUND || name === TAKEN)) return;
+  if (!sockets.every((path) => look(path)?.isSocket())) return;
+  for (const path of sockets) if (await answers(path)) return;
+  for (const path of sockets) unlinkSync(path);
+  rmdirSync(left);
 }
