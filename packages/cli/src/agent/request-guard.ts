@@ -9,6 +9,9 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 /** Header of the capability, lower case. */
 export const CAPABILITY_HEADER = 'sallyport-capability';
 
+/** What browsers alone send; a page cannot remove them. */
+const FROM_BROWSER = /^(?:origin|sec-fetch-(?!mode$).*)$/i;
+
 /** Why a request is refused. */
 export type GuardReason =
   | 'from_browser'
@@ -27,8 +30,9 @@ export interface GuardTerms {
 /**
  * Judges a request by its headers.
  *
- * A page of any origin can send requests to the loopback: browsers mark them with `Origin` or a `Sec-Fetch-*`
- * header, and a name that is made to lead here (DNS rebinding) shows in `Host`. Programs send neither.
+ * A page of any origin can send requests to the loopback: browsers mark them with `Origin` or `Sec-Fetch-Site`, and
+ * a name that is made to lead here (DNS rebinding) shows in `Host`. Programs send neither; `Sec-Fetch-Mode` says
+ * nothing here, since `fetch` of Node.js sends it too.
  *
  * @param rawHeaders - Flat, as sent; `:authority` as `host`. Untrusted.
  * @returns `undefined` where the request may pass.
@@ -39,9 +43,7 @@ export function guardRequest(
   { hosts, capability }: GuardTerms,
 ): GuardReason | undefined {
   const named = (name: string): string[] => valuesOf(rawHeaders, name);
-  const isFromBrowser = rawHeaders.some(
-    (name, at) => at % 2 === 0 && /^(?:origin|sec-fetch-.*)$/i.test(name),
-  );
+  const isFromBrowser = rawHeaders.some((name, at) => at % 2 === 0 && FROM_BROWSER.test(name));
   if (isFromBrowser) return 'from_browser';
   const [host = '', ...otherHosts] = named('host');
   if (hosts !== undefined && (otherHosts.length > 0 || !hosts.has(host.toLowerCase())))
