@@ -42,6 +42,6 @@ export function jwtBearerAssertion(clientId: string, assertion: string): ClientA
 }
 
 /** As forms are encoded: a blank is `+`, and letters, digits and `*-._` stay. */
-function formEncode(text: string): string {
+export function formEncode(text: string): string {
   return new URLSearchParams([['', text]]).toString().slice(1);
 }

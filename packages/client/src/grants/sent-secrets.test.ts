@@ -33,6 +33,37 @@ describe('The words of a server about a request', () => {
       expect(withoutSecrets(`no client has <${spelling}>`, form)).toBe('no client has <[secret]>');
   });
 
+  it.each([
+    ['in the body', clientSecretPost('app', 'abc/def+ x~é==')],
+    ['by Basic', clientSecretBasic('app', 'abc/def+ x~é==')],
+  ])('lose a secret sent %s when they repeat it percent-encoded', (_, by) => {
+    const spellings = [
+      'abc%2Fdef%2B+x%7E%C3%A9%3D%3D',
+      'abc%2fdef%2b%20x~%c3%a9%3d%3d',
+      'abc/def%2B x%7e%C3%A9==',
+    ];
+    for (const spelling of spellings)
+      expect(withoutSecrets(`client_id=app&client_secret=${spelling}&x=y`, sent(by))).toBe(
+        'client_id=app&client_secret=[secret]&x=y',
+      );
+  });
+
+  it.each([
+    ['as it is', 'app', SECRET],
+    ['form-encoded', 'app+one', 'canary+s%26cret%2B%C3%A9'],
+  ])(
+    'about the attempt in the body lose the Basic credentials of the attempt before it, %s',
+    (_, id, secret) => {
+      const form = sent(clientSecretPost(id.replace('+', ' '), SECRET));
+      const credentials = Buffer.from(`${id}:${secret}`).toString('base64');
+      for (const spelling of [credentials, credentials.replaceAll('=', '%3D')])
+        expect(withoutSecrets(`Basic ${spelling}`, form)).toBe('Basic [secret]');
+      expect(withoutSecrets(credentials.replaceAll('=', ''), form)).toBe('[secret]');
+      const other = Buffer.from('app:another secret').toString('base64');
+      expect(withoutSecrets(other, form)).toBe(other);
+    },
+  );
+
   it('lose the code, its verifier and a refresh token', () => {
     const form = sent(() => {}, {
       code: 'code-1234',
