@@ -32,6 +32,16 @@ describe('Secret of the API key', () => {
     expect(findApiKeySecret(secretName)).toEqual({ ok: false, error });
   });
 
+  it.each([null, undefined, 5, true, {}, ['EAGER_API_KEY']])(
+    'that is no text (%j) is refused, and nothing is thrown',
+    (secretName) => {
+      expect(findApiKeySecret(secretName as string)).toEqual({
+        ok: false,
+        error: 'secret_key_not_legal',
+      });
+    },
+  );
+
   it('is a legal name and a legal key of a Secret, whatever the setting', () => {
     const label = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
     const text = fc.oneof(fc.string(), fc.stringMatching(/^[A-Za-z0-9._-]{0,260}$/));

@@ -42,6 +42,8 @@ const MAX_LENGTH = 253;
  *   subdomain, RFC 1123 section 2.1) nor as a key of its `data`.
  */
 export function findApiKeySecret(secretName: string): Result<ApiKeySecret, ApiKeySecretRefusal> {
+  // A JavaScript caller's settings have no types: `null` would be the key `null`.
+  if (typeof (secretName as unknown) !== 'string') return refuse('secret_key_not_legal');
   if (secretName.length > MAX_LENGTH || !SECRET_KEY.test(secretName))
     return refuse('secret_key_not_legal');
   const name = secretName.toLowerCase().replaceAll('_', '-');

@@ -73,7 +73,8 @@ function spellingsOf(secret: string): RegExp {
     const bytes = Buffer.from(character, 'utf8').toString('hex').match(/../g) ?? [];
     const encoded = bytes.map((byte) => `%${eitherCase(byte)}`).join('');
     const blank = character === ' ' ? '|\\+' : '';
-    return `(?:${encoded}|${RegExp.escape(character)}${blank})`;
+    const literal = `\\u{${character.codePointAt(0)?.toString(16)}}`;
+    return `(?:${encoded}|${literal}${blank})`;
   });
   return new RegExp(characters.join(''), 'gu');
 }
