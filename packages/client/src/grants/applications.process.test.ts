@@ -165,6 +165,7 @@ describe('client credentials', () => {
 
   it.each([
     ['503', { status: 503, headers: { 'retry-after': '9' } }, 9],
+    ['503 for a day', { status: 503, headers: { 'retry-after': '86400' } }, 300],
     ['429', { status: 429, body: { error: 'slow' } }, 5],
   ])('answered %s could not be judged: that is an outage', async (_, answer, retryAfterSeconds) => {
     server.script('/token', answer);

@@ -12,6 +12,7 @@ import {
   ExchangeFailure,
   fetchBounded,
 } from '../metadata/bounded-fetch.ts';
+import { readRetryAfter } from '../metadata/retry-after.ts';
 import type { TokenSet } from '../token-set.ts';
 import type { ClientAuthentication } from './client-authentication.ts';
 import { hintFor } from './hints.ts';
@@ -89,7 +90,7 @@ export async function postForm(
       DEFAULT_LIMITS,
     );
     if (response.status < 500 && response.status !== 429) return accept(response);
-    throw unreachable(url, `answered ${response.status}`, response.headers.get('retry-after'));
+    throw unreachable(url, `answered ${response.status}`, response.headers);
   } catch (cause) {
     if (signal?.aborted === true) return refuse(cancelled());
     if (!(cause instanceof ExchangeFailure)) throw cause;
@@ -98,7 +99,7 @@ export async function postForm(
         component: 'idp',
         detail: `${originOf(url)} sends too much`,
       });
-    throw unreachable(url, 'does not answer', null, cause);
+    throw unreachable(url, 'does not answer', undefined, cause);
   }
 }
 
@@ -114,14 +115,13 @@ export function cancelled(): TokenRefusal {
 function unreachable(
   url: string,
   what: string,
-  retryAfter: string | null,
+  headers: Headers | undefined,
   cause?: unknown,
 ): SallyportError {
-  const seconds = /^\d{1,4}$/.test(retryAfter ?? '') ? Number(retryAfter) : 5;
   return new SallyportError('SP_IDP_UNREACHABLE', {
     component: 'idp',
     detail: `${originOf(url)} ${what}`,
-    retryAfterSeconds: seconds,
+    retryAfterSeconds: readRetryAfter(headers),
     cause,
   });
 }

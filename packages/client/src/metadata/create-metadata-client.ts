@@ -18,6 +18,7 @@ import { confirmMetadata } from './confirm-metadata.ts';
 import { fetchIssuerDocument, type IssuerDocument } from './issuer-document.ts';
 import { ISS_PARAMETER, parseMetadata } from './parse-metadata.ts';
 import { toPrintable } from './printable.ts';
+import { readRetryAfter } from './retry-after.ts';
 
 /** What {@link createMetadataClient} needs. */
 export interface MetadataClientOptions {
@@ -214,11 +215,10 @@ function unreachable(
   response: BoundedResponse | undefined,
   cause?: unknown,
 ): SallyportError {
-  const seconds = Number(response?.headers.get('retry-after') ?? '5');
   return new SallyportError('SP_PLATFORM_UNREACHABLE', {
     component: 'platform',
     detail,
-    retryAfterSeconds: Number.isInteger(seconds) && seconds >= 0 && seconds <= 3_600 ? seconds : 5,
+    retryAfterSeconds: readRetryAfter(response?.headers),
     cause,
   });
 }

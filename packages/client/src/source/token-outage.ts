@@ -6,11 +6,10 @@
 
 import { type Result, refuse, SallyportError } from '@sallyport/protocol';
 import type { TokenRefusal } from '../grant.ts';
+import { RETRY_AFTER_MOST_SECONDS } from '../metadata/retry-after.ts';
 
 /** Steps of the back-off, in milliseconds; the last one is repeated. */
 const STEPS_MS = [1_000, 2_000, 4_000, 8_000, 16_000, 30_000] as const;
-/** A `Retry-After` beyond this is not waited for. */
-const RETRY_AFTER_MOST_MS = 300_000;
 /** A missing or unusable secret costs no request, only a look at a file: it is looked for more often. */
 const SECRET_STEP_MOST_MS = 4_000;
 
@@ -52,7 +51,7 @@ export class TokenOutage {
 
   /**
    * Notes a failure. The next attempt is after one to two times the step of the back-off (1, 2, 4, 8, 16, 30 s),
-   * or after one to two times `Retry-After` if that is longer, 5 minutes at most. A secret that cannot be read is
+   * or after one to two times `Retry-After`, of which 5 minutes count at most, if that is longer. A secret that cannot be read is
    * looked for every 4 to 8 seconds.
    */
   note(failure: unknown, now: number): void {
@@ -139,5 +138,5 @@ function isSecretMissing(failure: unknown): boolean {
 
 function retryAfterMs(failure: unknown): number {
   const seconds = failure instanceof SallyportError ? (failure.retryAfterSeconds ?? 0) : 0;
-  return Math.min(seconds * 1_000, RETRY_AFTER_MOST_MS);
+  return Math.min(seconds, RETRY_AFTER_MOST_SECONDS) * 1_000;
 }
