@@ -27,6 +27,7 @@ import {
   type ServiceTokenStatus,
 } from './source/create-service-token-source.ts';
 import { createTokenSource, type TokenSourceOptions } from './source/create-token-source.ts';
+import { guardCallback } from './source/guarded-callback.ts';
 import type { TokenSet } from './token-set.ts';
 import type { TokenSource } from './token-source.ts';
 import type { TokenKey } from './token-store.ts';
@@ -136,7 +137,9 @@ export function createClient(settings: ClientSettings, ports: ClientPorts): Clie
     if (asked === undefined) throw noEndpoint();
     const metadata = await asked.read();
     // Not being able to remember is no reason to fail.
-    await ports.metadataCache?.write(origin, metadata).catch(ports.onOutage ?? (() => {}));
+    await ports.metadataCache
+      ?.write(origin, metadata)
+      .catch(guardCallback('onOutage', ports.onOutage));
     return metadata;
   }
 

@@ -19,10 +19,10 @@ export interface BackgroundRenewalOptions {
   readonly refreshWindowMs: number;
   readonly schedule: Schedule;
   readonly random: () => number;
-  /** Hears of each failed attempt. */
+  /** Hears of each failed attempt. Must not throw. */
   readonly onOutage: (failure: unknown) => void;
-  /** Hears of each token that is obtained, the first included. */
-  readonly onTokens?: (tokens: TokenSet) => void;
+  /** Hears of each token that is obtained, the first included. Must not throw. */
+  readonly onTokens: (tokens: TokenSet) => void;
 }
 
 interface Held {
@@ -118,7 +118,7 @@ export class BackgroundRenewal {
       answer: Promise.resolve(accept(tokens)),
     };
     this.outage.end();
-    if (!this.#isEnded) onTokens?.(tokens);
+    if (!this.#isEnded) onTokens(tokens);
   }
 
   #fail(failure: unknown): void {

@@ -11,6 +11,7 @@ import type { TokenSet } from '../token-set.ts';
 import type { GetTokenOptions, TokenSource } from '../token-source.ts';
 import { BackgroundRenewal } from './background-renewal.ts';
 import { TOKEN_REFUSED, type TokenSourceOptions } from './create-token-source.ts';
+import { guardCallback } from './guarded-callback.ts';
 import { type Schedule, scheduleUnref } from './schedule.ts';
 import { createTokenExchange, TOO_SHORT, type TokenExchangeOptions } from './token-exchange.ts';
 
@@ -22,7 +23,7 @@ export interface ServiceTokenSourceOptions
   readonly wait: Wait;
   /** Timer of the background; the default does not keep the process alive. */
   readonly schedule?: Schedule;
-  /** Hears of each token that is obtained, the first included, for a copy that is kept elsewhere. Must not throw. */
+  /** Hears of each token that is obtained, the first included, for a copy that is kept elsewhere. A throw changes nothing. */
   readonly onTokens?: (tokens: TokenSet) => void;
   /** Numbers in [0, 1); `Math.random` when absent. */
   readonly random?: () => number;
@@ -73,7 +74,9 @@ const REPLACE_COOL_DOWN_MS = 30_000;
  *   the first failure's time and cause. `token_lifetime_too_short` refuses a token that ends within 10 seconds.
  */
 export function createServiceTokenSource(options: ServiceTokenSourceOptions): ServiceTokenSource {
-  const { now, wait, onOutage = () => undefined } = options;
+  const { now, wait } = options;
+  const onOutage = guardCallback('onOutage', options.onOutage);
+  const onTokens = guardCallback('onTokens', options.onTokens);
   const { schedule = scheduleUnref, random = Math.random } = options;
   const { startSpreadMs = START_SPREAD_MS } = options;
   const ending = new AbortController();
@@ -85,7 +88,14 @@ export function createServiceTokenSource(options: ServiceTokenSourceOptions): Se
     },
     signal: ending.signal,
   });
-  const renewal = new BackgroundRenewal({ ...options, obtain, schedule, random, onOutage });
+  const renewal = new BackgroundRenewal({
+    ...options,
+    obtain,
+    schedule,
+    random,
+    onOutage,
+    onTokens,
+  });
   const { outage } = renewal;
   let replacement: { readonly accessToken: string; readonly at: number } | undefined;
 

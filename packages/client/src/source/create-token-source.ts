@@ -12,6 +12,7 @@ import type { TokenSet } from '../token-set.ts';
 import type { GetTokenOptions, TokenSource } from '../token-source.ts';
 import type { TokenKey, TokenStore } from '../token-store.ts';
 import { isLiving } from './freshness.ts';
+import { guardCallback } from './guarded-callback.ts';
 import { JoinedFlights } from './joined-flights.ts';
 import { KeptTokens } from './kept-tokens.ts';
 import { type NotRenewed, type Renewed, renewTokens } from './renew-tokens.ts';
@@ -40,7 +41,7 @@ export interface TokenSourceOptions {
   readonly lockWaitMs?: number;
   /**
    * Hears of what was ridden out: a `SallyportError` or a {@link TokenRefusal} while the token still
-   * lives, and a store that could not be written.
+   * lives, and a store that could not be written. A throw changes nothing.
    */
   readonly onOutage?: (failure: unknown) => void;
 }
@@ -75,7 +76,8 @@ type Outcome = Result<TokenSet, TokenRefusal>;
  *   with the signal's reason after an abort.
  */
 export function createTokenSource(options: TokenSourceOptions): TokenSource {
-  const { key, grant, now, lock, onOutage = () => undefined } = options;
+  const { key, grant, now, lock } = options;
+  const onOutage = guardCallback('onOutage', options.onOutage);
   const { mayInteract = false, refreshWindowMs: windowMs = REFRESH_WINDOW_MS } = options;
   const keep = options.keep ?? (grant.isInteractive ? 'store' : 'memory');
   const openStore = keep === 'store' ? options.openStore : undefined;
