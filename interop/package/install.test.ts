@@ -41,7 +41,9 @@ const [
   VERIFY = '',
   LIST_PARTS = '',
   INSTALL_COMMAND = '',
+  INSTALL_WITHOUT_KEYRING = '',
   RUN_PLANE = '',
+  INSTALL_LIBRARIES = '',
   INSTALL_SERVICE = '',
   CHECK_SERVICE = '',
   START_SERVICE = '',
@@ -83,6 +85,22 @@ async function startsUp(
     child.stdout.destroy();
     await ended;
   }
+}
+
+/** Packages come from the cache of this machine's npm where it has them; the home folder is another. */
+async function npmWithCache(): Promise<Readonly<Record<string, string>>> {
+  const { stdout } = await execute('npm', ['config', 'get', 'cache'], { cwd: CHECKOUT });
+  return {
+    npm_config_cache: stdout.trim(),
+    npm_config_prefer_offline: 'true',
+    npm_config_audit: 'false',
+    npm_config_update_notifier: 'false',
+  };
+}
+
+function keyringsBelow(folder: string): readonly string[] {
+  const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  return paths.filter((path) => path.endsWith('node_modules/@napi-rs/keyring'));
 }
 
 describe('docs/install.md', () => {
@@ -129,9 +147,7 @@ describe('docs/install.md', () => {
       PATH: `${home}/bin:${dirname(process.execPath)}:${process.env['PATH']}`,
       HOME: home,
       npm_config_prefix: home,
-      npm_config_offline: 'true',
-      npm_config_omit: 'optional',
-      npm_config_update_notifier: 'false',
+      ...(await npmWithCache()),
     };
     try {
       const { stdout } = await execute('bash', ['-euc', INSTALL_COMMAND], { cwd: tarballs, env });
@@ -140,6 +156,7 @@ describe('docs/install.md', () => {
         text.replace(/v\d+\.\d+\.\d+$/m, 'vNODE').replace(/[0-9a-f]{40}(?:-modified)?$/m, 'COMMIT');
       expect(form(stdout)).toMatch(new RegExp(`${form(said)}$`));
       expect(form(said)).toContain('built from COMMIT');
+      expect(keyringsBelow(home)).not.toEqual([]);
 
       expect(RUN_PLANE).toBe('sallyport up\n');
       expect(await startsUp(`${RUN_PLANE.trim()} --port 0`, { cwd: home, env })).toMatch(
@@ -156,6 +173,38 @@ describe('docs/install.md', () => {
       );
       await execute('bash', ['-euc', REMOVE_COMMAND], { cwd: home, env });
       expect(left()).toEqual([]);
+    } finally {
+      remove();
+    }
+  });
+
+  it('installs the command into a folder without the keyring', async () => {
+    const { path: home, remove } = temporaryFolder();
+    const FOLDER = join(home, 'folder');
+    const env = { PATH: process.env['PATH'] ?? '', HOME: home, FOLDER, ...(await npmWithCache()) };
+    try {
+      await execute('bash', ['-euc', INSTALL_WITHOUT_KEYRING], { cwd: tarballs, env });
+      const command = join(FOLDER, 'node_modules/.bin/sallyport');
+      const { stdout } = await execute(process.execPath, [command, '--version'], { env });
+      expect(stdout).toMatch(/^\d+\.\d+\.\d+\n/);
+      expect(keyringsBelow(home)).toEqual([]);
+    } finally {
+      remove();
+    }
+  });
+
+  it('installs the libraries into the folder of a program', async () => {
+    const { path: home, remove } = temporaryFolder();
+    const env = { ...process.env, ...(await npmWithCache()) };
+    try {
+      const install = `cp ${tarballs}/*.tgz . && npm init -y\n${INSTALL_LIBRARIES}`;
+      await execute('bash', ['-euc', install], { cwd: home, env });
+      expect(readdirSync(join(home, 'node_modules/@sallyport')).toSorted()).toEqual([
+        'client',
+        'config',
+        'protocol',
+        'server',
+      ]);
     } finally {
       remove();
     }
@@ -236,6 +285,8 @@ describe.skipIf(HOST.isLeftOut || ANALYZE.isLeftOut)(
 
     it('installs package, user, configuration and unit, and enables it', async () => {
       await host.bash(INSTALL_SERVICE);
+      // This host has no network, and npm works offline: the keyring is not there then.
+      expect(await host.bash('find /opt -name "@napi-rs"')).toBe('');
       const configuration = CONFIGURATION.replace(
         'https://platform.example.com',
         `http://localhost:${port}`,

@@ -25,7 +25,7 @@ const LIBRARIES = ['protocol', 'kubernetes', 'config', 'client', 'server'];
 const DOCUMENTED = {
   'docs/application-layer.md': ['door.ts', 'node-service.ts'],
   'docs/clients.md': ['platform.ts', 'with-fetch.ts'],
-  'docs/services.md': ['service.ts'],
+  'docs/services.md': ['service.mts'],
 };
 /** What `door.ts` of the documentation accepts. */
 const DOCUMENTED_ISSUER = 'http://127.0.0.1:8081';

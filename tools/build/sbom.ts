@@ -15,7 +15,8 @@ interface Bom {
 }
 
 /**
- * Makes the bill of a workspace from the lockfile. The command's names the packages that its bundle carries.
+ * Makes the bill of a workspace from the lockfile. The command's names the packages that its bundle carries,
+ * and those that are optional.
  *
  * npm takes the name of the folder for the component and a random serial number. Both are replaced, and the
  * time is the commit's, so the same commit makes the same document.

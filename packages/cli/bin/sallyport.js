@@ -3,7 +3,7 @@
 const [major, minor] = process.versions.node.split('.').map(Number);
 if (major < 24 || (major === 24 && minor < 11)) {
   console.error(
-    `sallyport needs Node 24.11 or later; this is ${process.version}. In a checkout, "npm ci" brings one along on Linux, macOS and Windows: use "npm start" or "npx sallyport".`,
+    `sallyport needs Node 24.11 or later; this is ${process.version}. Install Node 24.11 or later. In a checkout, "npm ci" brings one along on Linux, macOS and Windows: use "npm start" or "npx sallyport".`,
   );
   process.exit(1);
 }
