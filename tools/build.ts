@@ -9,15 +9,16 @@
 
 import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { buildCommand } from './build/build-command.ts';
 import { buildLibraries } from './build/build-libraries.ts';
 import { readGitHead } from './build/git-head.ts';
 import { OUTPUT } from './build/layout.ts';
 import { packPackages } from './build/pack.ts';
+import { readOptions } from './command-line/usage.ts';
 
-const { values } = parseArgs({
-  options: { out: { type: 'string' }, pack: { type: 'boolean' } },
+const values = readOptions('usage: npm run build -- [--pack] [--out FOLDER]', {
+  out: { type: 'string' },
+  pack: { type: 'boolean' },
 });
 const output = resolve(values.out ?? OUTPUT);
 mkdirSync(output, { recursive: true });

@@ -7,24 +7,22 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { buildCommand } from './build/build-command.ts';
 import { buildLibraries } from './build/build-libraries.ts';
 import { readGitHead } from './build/git-head.ts';
 import { CHECKOUT, OUTPUT, PUBLISHED_FOLDERS, readManifest } from './build/layout.ts';
 import { packPackages, TARBALLS } from './build/pack.ts';
 import { findReleaseProblems } from './build/release-problems.ts';
+import { readOptions } from './command-line/usage.ts';
 
 const USAGE = `usage: npm run release -- --dry-run [--out FOLDER]
 
 Tests, builds and packs, writes SBOMs and SHA-256 sums, and says what would be published. Publishing itself is
 the work of a trusted publisher: see docs/releasing.md.`;
 
-const { values } = parseArgs({
-  options: {
-    'dry-run': { type: 'boolean' },
-    out: { type: 'string' },
-  },
+const values = readOptions(USAGE, {
+  'dry-run': { type: 'boolean' },
+  out: { type: 'string' },
 });
 if (values['dry-run'] === true) {
   const isReady = await rehearse(resolve(values.out ?? OUTPUT));

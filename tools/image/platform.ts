@@ -4,6 +4,8 @@
  * @module
  */
 
+import { UsageError } from '../command-line/usage.ts';
+
 /** An architecture. */
 export interface Platform {
   /** As container images and Debian spell it. */
@@ -17,12 +19,12 @@ const PLATFORMS: readonly Platform[] = [
   { debian: 'arm64', node: 'arm64' },
 ];
 
-/** Finds one by the name that images use; this machine's when there is none. @throws For another name. */
+/** Finds one by the name that images use; this machine's when there is none. @throws {UsageError} For another name. */
 export function findPlatform(name?: string): Platform {
   const found = PLATFORMS.find(({ debian, node }) =>
     name === undefined ? node === process.arch : debian === name,
   );
   if (found === undefined)
-    throw new Error(`--arch: one of ${PLATFORMS.map(({ debian }) => debian).join(', ')}`);
+    throw new UsageError(`--arch: one of ${PLATFORMS.map(({ debian }) => debian).join(', ')}`);
   return found;
 }
