@@ -59,6 +59,16 @@ describe('A probe of the service', () => {
     });
   });
 
+  it('says of any other answer which commands have a probe', async () => {
+    expect(await ask(await listen(answering('/readyz', 401, {})))).toEqual({
+      ok: false,
+      error: {
+        error: 'bad_answer',
+        why: '/readyz was answered with 401, and not as "sallyport serve" and "sallyport agent" do; "sallyport up" has no probe',
+      },
+    });
+  });
+
   it('follows no redirect', async () => {
     const asked: (string | undefined)[] = [];
     const port = await listen(({ url }, res) => {
