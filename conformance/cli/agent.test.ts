@@ -307,12 +307,20 @@ describe('Places of the agent', () => {
 
   it('a file that holds something else is left alone, and so are a link and a folder that is open to others', async () => {
     writeFileSync(at('notes'), 'two words', { mode: 0o600 });
+    writeFileSync(at('password'), 'hunter2-canary', { mode: 0o600 });
+    const listen = ['--listen', '127.0.0.1:0', '--capability-file'] as const;
+    const before = readFileSync(at(CONFIG), 'utf8');
     symlinkSync(at('notes'), at('link'));
     mkdirSync(at('open'));
     chmodSync(at('open'), 0o755);
     for (const [args, said] of [
       [['--token-file', 'notes'], 'found something else than a token'],
+      [['--token-file', 'password'], 'found something else than a token'],
       [['--token-file', 'link'], 'found a symbolic link'],
+      [['--token-file', 'client_secret'], 'found something else than a token'],
+      [[...listen, 'password'], 'found something else than a capability'],
+      [[...listen, 'client_secret'], 'found something else than a capability'],
+      [[...listen, 'link'], 'found a symbolic link'],
       [['--socket', 'open/agent.sock'], 'its folder is open to others (mode 755)'],
     ] as const) {
       const { code, stderr } = await launch(...args).ended;
@@ -320,6 +328,9 @@ describe('Places of the agent', () => {
       expect(stderr).toContain(said);
     }
     expect(readFileSync(at('notes'), 'utf8')).toBe('two words');
+    expect(readFileSync(at('password'), 'utf8')).toBe('hunter2-canary');
+    expect(readFileSync(at('client_secret'), 'utf8')).toBe('client-canary-secret');
+    expect(readFileSync(at(CONFIG), 'utf8')).toBe(before);
   });
 
   it('options that do not fit together are wrong usage', async () => {
