@@ -130,6 +130,14 @@ describe('"sallyport rotate-keys" with a ring that it cannot rotate', () => {
     },
   );
 
+  it('names --state where that is no path', async () => {
+    const { code, stderr } = await rotate('flag', undefined, '--state', 'folder');
+    expect(code).toBe(1);
+    expect(stderr).toContain(
+      'flag: --state: found a string of 6 characters, expected a path that begins',
+    );
+  });
+
   it('--json prints the failure as one document', async () => {
     const { code, stdout } = await rotate('json', undefined, '--json');
     expect(code).toBe(1);

@@ -144,6 +144,20 @@ function refuseFile(
   return refuse([{ file: path, line: undefined, key: '--config', found, expected }]);
 }
 
+/** The options of the command line, by the setting that each gives. */
+const OPTIONS: Readonly<Record<string, string>> = {
+  stateDirectory: '--state',
+  'listen.port': '--port',
+  'listen.host': '--host',
+};
+
+/** Names the option where a setting came by one. */
+function nameOption(problem: ConfigProblem): ConfigProblem {
+  return problem.file === 'flag'
+    ? { ...problem, key: OPTIONS[problem.key] ?? problem.key }
+    : problem;
+}
+
 /** Writes every problem on a line of its own, or all of them as JSON. */
 export function reportProblems(
   problems: readonly ConfigProblem[],
@@ -154,7 +168,7 @@ export function reportProblems(
     stdio.out(JSON.stringify({ ok: false, problems }, null, 2));
     return;
   }
-  for (const problem of problems) stdio.error(formatConfigProblem(problem));
+  for (const problem of problems) stdio.error(formatConfigProblem(nameOption(problem)));
   stdio.error(
     problems.length === 1
       ? '1 problem; nothing was started.'
