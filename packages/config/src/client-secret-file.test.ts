@@ -140,10 +140,28 @@ describe('The file of a client secret', () => {
     );
   });
 
-  it('in a folder of many files eight names are shown, and none that is no name of a key', () => {
+  it.each([
+    ['my secret', '"my secret"'],
+    ['.hidden', '.hidden'],
+    ['CLIENT_SECRET ', '"CLIENT_SECRET "'],
+    ['a\u001b[2J\nb', '"a [2J b"'],
+    ['x y'.repeat(60), `"${'x y'.repeat(20)}…"`],
+  ])('beside %j alone is named as a near miss, printable and cut', (name, shown) => {
+    expect(read(mount({ [name]: CANARY }))).toBe(
+      at(`no such key beside ${shown}`, 'the key client_secret in the mounted Secret'),
+    );
+  });
+
+  it.each([' ', '\t\n', '\n\n', ' \r\n \r\n'])('of white space alone (%j) is not used', (text) => {
+    expect(read(mount({ client_secret: text }))).toBe(
+      at('white space alone', 'a file that holds client_secret'),
+    );
+  });
+
+  it('in a folder of many files eight names are shown, names of keys first', () => {
     const many = Object.fromEntries(Array.from({ length: 12 }, (_, n) => [`key${n}`, CANARY]));
     const line = read(mount({ ...many, 'no key\u001b[2J': CANARY }));
-    expect(line).toContain('beside key0, key1, key10, key11, key2, key3, key4, key5 and 4 more,');
+    expect(line).toContain('beside key0, key1, key10, key11, key2, key3, key4, key5 and 5 more,');
   });
 
   it.each([
@@ -217,6 +235,25 @@ describe('A secret that the identity provider refused', () => {
   ])('that is %s is not called base64', (_, secret) => {
     expect(explain(secret)).toEqual([]);
   });
+
+  it.each([
+    ['with a NUL inside', `${CANARY}\0${CANARY}`, 'a control character in the secret'],
+    ['with an ESC inside', `${CANARY}\u001b[2J`, 'a control character in the secret'],
+    ['of two lines', `${CANARY}\n${CANARY}`, 'more than one line'],
+    ['that is JSON', `{"client_secret":"${CANARY}"}`, 'what looks like JSON'],
+    ['with its name', `client_secret=${CANARY}`, 'what looks like a name and a value'],
+    ['with its name, in YAML', `clientSecret: ${CANARY}`, 'what looks like a name and a value'],
+  ])('%s is named as that, and never quoted', (_, secret, found) => {
+    expect(explain(secret)).toEqual([at(found, 'the secret alone')]);
+    expect(explain(secret).join()).not.toContain(CANARY);
+  });
+
+  it.each(['{abc', '[x]y', 'abc=def', 'a:b', 'secret', 'x~é'])(
+    '%j is not called any of these',
+    (secret) => {
+      expect(explain(secret)).toEqual([]);
+    },
+  );
 
   it('with quotes or white space around it is named as that', () => {
     expect(explain(`"${CANARY}"`)).toEqual([

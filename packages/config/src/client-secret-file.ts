@@ -6,21 +6,26 @@
 
 import { readdirSync, type Stats, statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { accept, type Result, refuse } from '@sallyport/protocol';
+import { accept, type Result, refuse, withoutUnprintable } from '@sallyport/protocol';
 import type { ConfigProblem } from './problems.ts';
 import { readSecretText, withoutNewline } from './secret-file.ts';
 import { isStandInText } from './stand-in-texts.ts';
 
 /** What can be wrong with the file. */
 export type SecretFindingCode =
+  | 'assignment'
   | 'base64'
+  | 'blank'
   | 'byte_order_mark'
+  | 'control_character'
   | 'database_password_only'
   | 'empty'
   | 'file_missing'
   | 'folder_missing'
+  | 'json'
   | 'key_missing'
   | 'link_broken'
+  | 'lines'
   | 'newline'
   | 'not_synchronized'
   | 'quotes'
@@ -90,6 +95,7 @@ export const SECRET_FINDINGS: Readonly<
   },
   unusable: { found: '…', expected: 'a file that holds client_secret' },
   empty: { found: 'an empty file', expected: 'a file that holds client_secret' },
+  blank: { found: 'white space alone', expected: 'a file that holds client_secret' },
   byte_order_mark: {
     found: 'a byte order mark (BOM) before the secret',
     expected: `${ALONE}, in UTF-8 without one`,
@@ -101,6 +107,10 @@ export const SECRET_FINDINGS: Readonly<
   newline: { found: 'a newline at the end, which is left out', expected: ALONE },
   white_space: { found: 'white space around the secret, which is kept', expected: ALONE },
   quotes: { found: 'quotes around the secret, which are kept', expected: ALONE },
+  lines: { found: 'more than one line', expected: ALONE },
+  control_character: { found: 'a control character in the secret', expected: ALONE },
+  json: { found: 'what looks like JSON', expected: ALONE },
+  assignment: { found: 'what looks like a name and a value', expected: ALONE },
   base64: {
     found: 'what looks like base64 of a secret',
     expected:
@@ -111,6 +121,8 @@ export const SECRET_FINDINGS: Readonly<
 /** Names of keys that are shown; a Secret has few. */
 const SHOWN_KEYS = 8;
 const KEY_NAME = /^[-\w.]{1,253}$/;
+/** Characters that are shown of a name that is no name of a key. */
+const SHOWN_NAME_LENGTH = 60;
 
 /**
  * Reads the secret. Opens the file by its path, so that a Secret that was exchanged behind a symbolic link is seen.
@@ -135,6 +147,7 @@ export function readClientSecretFile(place: SecretPlace): Result<ClientSecretFil
   const text = read.value;
   const secret = withoutNewline(text);
   if (secret.startsWith('\ufeff')) return refuse(finding(place, 'byte_order_mark'));
+  if (secret.trim() === '') return refuse(finding(place, 'blank'));
   if (isStandInText(secret)) return refuse(finding(place, 'stand_in'));
   const warnings = secret === text ? [] : [finding(place, 'newline')];
   return accept({ secret, warnings: [...warnings, ...findAround(secret, place)] });
@@ -143,14 +156,36 @@ export function readClientSecretFile(place: SecretPlace): Result<ClientSecretFil
 /**
  * Says why a secret that the identity provider refused may be the wrong one, as far as its text shows.
  *
- * Base64 is a guess, and made here only: standard base64 of 8 or more printable characters, which random text hardly
- * ever is.
+ * JSON, a name and a value, and base64 are guesses, and made here only. Base64 is standard base64 of 8 or more
+ * printable characters, which random text hardly ever is. Does not know of a newline at the end, which was left out.
  */
 export function explainRefusedSecret(secret: string, place: SecretPlace): readonly SecretFinding[] {
   return [
     ...findAround(secret, place),
-    ...(isBase64OfText(secret) ? [finding(place, 'base64')] : []),
+    ...findInside(secret.trim()).map((code) => finding(place, code)),
   ];
+}
+
+function findInside(secret: string): readonly SecretFindingCode[] {
+  const isShaped: Partial<Record<SecretFindingCode, boolean>> = {
+    lines: /[\r\n]/.test(secret),
+    control_character: /[^\P{Cc}\r\n]/u.test(secret),
+    json: isJsonObjectOrList(secret),
+    assignment: /^(?:export\s+)?[-\w.]*secret[-\w.]*\s*[=:]./is.test(secret),
+    base64: isBase64OfText(secret),
+  };
+  const codes = Object.keys(isShaped) as SecretFindingCode[];
+  return codes.filter((code) => isShaped[code]);
+}
+
+function isJsonObjectOrList(text: string): boolean {
+  if (!/^[[{]/.test(text)) return false;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function findAround(secret: string, place: SecretPlace): readonly SecretFinding[] {
@@ -163,7 +198,7 @@ function findAround(secret: string, place: SecretPlace): readonly SecretFinding[
 
 function findMissing(place: SecretPlace): SecretFinding {
   const name = basename(place.path);
-  const names = listKeys(dirname(place.path));
+  const names = listNames(dirname(place.path));
   if (names === undefined) return finding(place, 'folder_missing');
   if (names.includes(name)) return finding(place, 'link_broken');
   if (names.length === 0) return finding(place, 'file_missing');
@@ -174,21 +209,35 @@ function findMissing(place: SecretPlace): SecretFinding {
   return finding(place, isPasswordAlone ? 'database_password_only' : 'key_missing', join(names));
 }
 
-/** Keys of a mounted Secret; what Kubernetes keeps beside them starts with a dot. `undefined` without the folder. */
-function listKeys(folder: string): readonly string[] | undefined {
+/**
+ * What the folder holds, names of keys first; what Kubernetes keeps beside the keys starts with two dots.
+ * `undefined` without the folder.
+ */
+function listNames(folder: string): readonly string[] | undefined {
   try {
-    return readdirSync(folder)
-      .filter((name) => !name.startsWith('.') && KEY_NAME.test(name))
-      .toSorted();
+    const names = readdirSync(folder).filter((name) => !name.startsWith('..'));
+    const [keys = [], others = []] = [true, false].map((isKey) =>
+      names.filter((name) => KEY_NAME.test(name) === isKey).toSorted(),
+    );
+    return [...keys, ...others];
   } catch {
     return undefined;
   }
 }
 
 function join(names: readonly string[]): string {
-  const shown = names.slice(0, SHOWN_KEYS);
+  const shown = names.slice(0, SHOWN_KEYS).map(show);
   const rest = names.length - shown.length;
   return rest === 0 ? shown.join(', ') : `${shown.join(', ')} and ${rest} more`;
+}
+
+/** The name; in quotes, printable and cut if no key can have it. */
+function show(name: string): string {
+  if (KEY_NAME.test(name)) return name;
+  const printable = withoutUnprintable(name);
+  return printable.length > SHOWN_NAME_LENGTH
+    ? `"${printable.slice(0, SHOWN_NAME_LENGTH).toWellFormed()}…"`
+    : `"${printable}"`;
 }
 
 function describeRights(path: string): string {

@@ -128,6 +128,28 @@ describe('client credentials', () => {
     expect(sent).toEqual(['cid%2Bx:one', 'cid%2Bx:two']);
   });
 
+  it.each([
+    ['invalid_client', 400],
+    ['invalid_client', 401],
+    ['unauthorized_client', 400],
+    ['unauthorized_client', 401],
+  ])(
+    'refused with %s and %i name the newline and the file once, and not the secret',
+    async (error, status) => {
+      server.script('/token', { status, body: { error } });
+      const path = write('secret', `${CANARY}\n`);
+      const outcome = await createWithSecret(path).obtain();
+      if (outcome.ok) throw new Error('refused');
+      const { description } = outcome.error;
+      expect(
+        description.split(
+          `${path}: admin.clientSecretLocation (client_secret): found a newline at the end`,
+        ),
+      ).toHaveLength(2);
+      expect(description).not.toContain(CANARY);
+    },
+  );
+
   it('leave out a newline at the end of the file, and warn of it', async () => {
     server.script('/token', TOKENS);
     await createWithSecret(write('secret', `${CANARY}\n`)).obtain();

@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { ConfigProblem } from '@sallyport/config';
 import { type Result, refuse } from '@sallyport/protocol';
 import type { Grant, GrantOptions, TokenRefusal } from '../grant.ts';
 import { explainRefusal, readClientSecret } from '../settings/client-secret.ts';
@@ -44,15 +45,24 @@ export function createClientCredentialsGrant(
   return { kind: 'client_credentials', isInteractive: false, obtain };
 
   async function obtain(attempt?: GrantOptions): Promise<Result<TokenSet, TokenRefusal>> {
-    const secret = readClientSecret(clientSecret, ports.onWarning);
+    const warnings: ConfigProblem[] = [];
+    const secret = readClientSecret(clientSecret, (warning) => {
+      warnings.push(warning);
+      ports.onWarning(warning);
+    });
     if (!secret.ok) return secret;
     const first = await present(secret.value, attempt);
     if (first.ok || !SECRET_REFUSALS.has(first.error.error)) return first;
-    const again = readClientSecret(clientSecret, () => undefined);
+    const warningsAgain: ConfigProblem[] = [];
+    const again = readClientSecret(clientSecret, (warning) => warningsAgain.push(warning));
     const isReplaced = again.ok && again.value !== secret.value;
     const last = isReplaced ? await present(again.value, attempt) : first;
     if (last.ok || !SECRET_REFUSALS.has(last.error.error)) return last;
-    return refuse(explainRefusal(last.error, clientSecret, (isReplaced ? again : secret).value));
+    return refuse(
+      isReplaced
+        ? explainRefusal(last.error, clientSecret, again.value, warningsAgain)
+        : explainRefusal(last.error, clientSecret, secret.value, warnings),
+    );
   }
 
   async function present(

@@ -44,16 +44,20 @@ export function readClientSecret(
 /**
  * Adds to the identity provider's refusal of a client what the text of the secret's file shows to be wrong.
  *
+ * @param warnings - What its reading gave, a newline that was left out included.
+ *
  * @returns The refusal as it is where nothing shows.
  */
 export function explainRefusal(
   refusal: TokenRefusal,
   source: ClientSecretSource,
   secret: string,
+  warnings: readonly ConfigProblem[],
 ): TokenRefusal {
   if (source.from === 'text') return refusal;
-  const lines = explainRefusedSecret(secret, source).map((finding) => formatConfigProblem(finding));
-  return lines.length === 0
+  const findings = [...warnings, ...explainRefusedSecret(secret, source)];
+  const lines = new Set(findings.map((finding) => formatConfigProblem(finding)));
+  return lines.size === 0
     ? refusal
     : { ...refusal, description: [refusal.description.replace(/\.$/, ''), ...lines].join('; ') };
 }
