@@ -16,6 +16,8 @@ export interface BackgroundRenewalOptions {
   /** Makes an attempt; takes the access token that is not to be used again, if there is one. */
   readonly obtain: (refused: string | undefined) => Promise<TokenSet>;
   readonly now: () => number;
+  /** Milliseconds of a clock that is never set; `performance.now` when absent. */
+  readonly monotonic?: (() => number) | undefined;
   readonly refreshWindowMs: number;
   readonly schedule: Schedule;
   readonly random: () => number;
@@ -28,6 +30,8 @@ export interface BackgroundRenewalOptions {
 interface Held {
   readonly tokens: TokenSet;
   readonly plan: RenewalPlan;
+  /** The plan by the monotonic clock: the wall clock may be set back. */
+  readonly elapsing: RenewalPlan;
   /** One for all calls: making an answer costs more than looking at the clock. */
   readonly answer: Promise<Result<TokenSet, never>>;
 }
@@ -41,6 +45,7 @@ const PACE_MS = 1_000;
 export class BackgroundRenewal {
   readonly #options: BackgroundRenewalOptions;
   readonly outage: TokenOutage;
+  readonly #monotonic: () => number;
   #held: Held | undefined;
   #attempt: Promise<void> | undefined;
   #attemptAt = Number.NEGATIVE_INFINITY;
@@ -49,6 +54,7 @@ export class BackgroundRenewal {
 
   constructor(options: BackgroundRenewalOptions) {
     this.#options = options;
+    this.#monotonic = options.monotonic ?? (() => performance.now());
     this.outage = new TokenOutage(options.random);
   }
 
@@ -60,7 +66,7 @@ export class BackgroundRenewal {
   /** The token, if a call may carry it. */
   get usable(): TokenSet | undefined {
     const held = this.#held;
-    return held !== undefined && this.#options.now() < held.plan.usableUntil
+    return held !== undefined && this.#isUsable(held, this.#options.now())
       ? held.tokens
       : undefined;
   }
@@ -70,8 +76,7 @@ export class BackgroundRenewal {
     const held = this.#held;
     if (held === undefined || this.#isEnded) return undefined;
     const now = this.#options.now();
-    const { tokens, plan, answer } = held;
-    return now < plan.usableUntil && !isDue(tokens, plan, now) ? answer : undefined;
+    return this.#isUsable(held, now) && !this.#isDue(held, now) ? held.answer : undefined;
   }
 
   get isUnderWay(): boolean {
@@ -84,7 +89,7 @@ export class BackgroundRenewal {
     const sinceMs = now - this.#attemptAt;
     if (sinceMs >= 0 && sinceMs < PACE_MS) return false;
     if (this.outage.retryAt !== undefined) return now >= this.outage.retryAt;
-    return this.#held !== undefined && isDue(this.#held.tokens, this.#held.plan, now);
+    return this.#held !== undefined && this.#isDue(this.#held, now);
   }
 
   /** Makes an attempt, or joins the one that is under way. Never rejects. */
@@ -112,13 +117,26 @@ export class BackgroundRenewal {
 
   #take(tokens: TokenSet): void {
     const { refreshWindowMs, random, onTokens } = this.#options;
+    const plan = planRenewal(tokens, refreshWindowMs, random());
+    // What another process obtained before the clock was set back has its lifetime left at most.
+    const since = Math.max(this.#options.now(), tokens.obtainedAt);
+    const offset = this.#monotonic() - since;
     this.#held = {
       tokens,
-      plan: planRenewal(tokens, refreshWindowMs, random()),
+      plan,
+      elapsing: { renewAt: plan.renewAt + offset, usableUntil: plan.usableUntil + offset },
       answer: Promise.resolve(accept(tokens)),
     };
     this.outage.end();
     if (!this.#isEnded) onTokens(tokens);
+  }
+
+  #isUsable({ plan, elapsing }: Held, now: number): boolean {
+    return now < plan.usableUntil && this.#monotonic() < elapsing.usableUntil;
+  }
+
+  #isDue({ tokens, plan, elapsing }: Held, now: number): boolean {
+    return isDue(tokens, plan, now) || this.#monotonic() >= elapsing.renewAt;
   }
 
   #fail(failure: unknown): void {

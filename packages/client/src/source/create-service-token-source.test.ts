@@ -228,6 +228,25 @@ describe('Service token source: what tokens say of their end', () => {
     expect(world.endpoint.requests).toHaveLength(2);
   });
 
+  it.each([50 * SECOND, HOUR])(
+    'a clock that was set back by %i ms gives no token less than 10 seconds before its real end',
+    async (stepMs) => {
+      const world = setUpServices();
+      world.endpoint.latencyMs = 0;
+      world.endpoint.lifetimeSeconds = 15;
+      let elapsedMs = 0;
+      const source = world.create({ monotonic: () => elapsedMs });
+      expect((await call(source))?.accessToken).toBe('access-1');
+      world.clock.advance(-stepMs);
+      elapsedMs = 4_999;
+      expect(source.status().isUsable).toBe(true);
+      elapsedMs = 5_000;
+      expect(source.status().isUsable).toBe(false);
+      expect((await call(source))?.accessToken).toBe('access-2');
+      source.close();
+    },
+  );
+
   it('a clock that was set back by a day costs one request', async () => {
     const world = setUpServices();
     world.endpoint.latencyMs = 0;
