@@ -30,6 +30,12 @@ it.each([
   [{ socket: 's', capabilityFile: 'c' }, '--capability-file is for --listen alone'],
   [{ socket: 's', metrics: '9464' }, '--metrics is HOST:PORT'],
   [{ socket: 's', header: true }, '--header is about the token file'],
+  [{ tokenFile: './x/../c.yaml' }, '--config and --token-file name the same path'],
+  [{ socket: 's', tokenFile: '/s' }, '--token-file and --socket name the same path'],
+  [
+    { tokenFile: 't', listen: '127.0.0.1:0', capabilityFile: 't' },
+    '--token-file and --capability-file name the same path',
+  ],
 ])('%j does not fit together', (options, said) => {
   const planned = planAgent({ ...CONFIG, ...options }, '/');
   expect(planned.ok).toBe(false);

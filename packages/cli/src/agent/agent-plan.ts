@@ -69,6 +69,16 @@ export function planAgent(options: AgentOptions, folder: string): Result<AgentPl
   if (metrics !== undefined && scraped === undefined)
     return refuse('--metrics is HOST:PORT, such as 127.0.0.1:9464');
   const absolute = (path: string): string => resolve(folder, path);
+  const places = Object.entries({
+    '--config': options.config,
+    '--token-file': tokenFile,
+    '--socket': socket,
+    '--capability-file': capabilityFile,
+  }).flatMap(([name, path]) => (path === undefined ? [] : [{ name, path: absolute(path) }]));
+  for (const [at, { name, path }] of places.entries()) {
+    const same = places.slice(0, at).find((earlier) => earlier.path === path);
+    if (same !== undefined) return refuse(`${same.name} and ${name} name the same path`);
+  }
   return accept({
     configFile: absolute(options.config),
     block: options.block,
