@@ -3,6 +3,7 @@ import {
   chmodSync,
   chownSync,
   existsSync,
+  lchownSync,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -409,6 +410,32 @@ describe('Compiled code', () => {
       expect((await run(join(home.path, 'cache'))).code).toBe(0);
       expect(isUsed()).toBe(false);
     }
+  });
+
+  it('is kept nowhere where others can write to a folder further up, unless it is sticky', async () => {
+    const above = join(home.path, 'above');
+    const folder = join(above, 'between/cache');
+    for (const [mode, isKept] of [
+      [0o777, false],
+      [0o1777, true],
+    ] as const) {
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      chmodSync(above, mode);
+      expect((await run(folder)).code).toBe(0);
+      expect(existsSync(join(folder, 'sallyport/compiled'))).toBe(true);
+      expect(readdirSync(join(folder, 'sallyport/compiled')).length > 0).toBe(isKept);
+    }
+  });
+
+  it.skipIf(!isRoot)('is kept nowhere behind a link of another user to the caches', async () => {
+    mkdirSync(join(home.path, 'own'), { mode: 0o700 });
+    symlinkSync(join(home.path, 'own'), join(home.path, 'cache'));
+    expect((await run(join(home.path, 'cache'))).code).toBe(0);
+    expect(isUsed()).toBe(true);
+    rmSync(join(home.path, 'own/sallyport'), { recursive: true });
+    lchownSync(join(home.path, 'cache'), NOBODY, NOBODY);
+    expect((await run(join(home.path, 'cache'))).code).toBe(0);
+    expect(isUsed()).toBe(false);
   });
 
   it('is kept nowhere behind a symbolic link', async () => {

@@ -3,7 +3,7 @@
 const [major, minor] = process.versions.node.split('.').map(Number);
 if (major < 24 || (major === 24 && minor < 11)) {
   console.error(
-    `sallyport needs Node 24.11 or later; this is ${process.version}. Install Node 24.11 or later. In a checkout, "npm ci" brings one along on Linux, macOS and Windows: use "npm start" or "npx sallyport".`,
+    `sallyport needs Node 24.11 or later; this is ${process.version}. In a checkout, "npm ci" brings one along on Linux, macOS and Windows: use "npm start" or "npx sallyport".`,
   );
   process.exit(1);
 }
@@ -23,7 +23,7 @@ if (['agent', 'serve'].includes(process.argv[2])) expectSignals();
 const { enableCompileCache } = process.getBuiltinModule('node:module');
 const fs = process.getBuiltinModule('node:fs');
 const { homedir } = process.getBuiltinModule('node:os');
-const { isAbsolute, join } = process.getBuiltinModule('node:path');
+const { dirname, isAbsolute, join } = process.getBuiltinModule('node:path');
 
 // Compiled code is kept: a command that only prints a kept token spends most of its time on loading.
 // Where there is no folder that this user alone can write to, nothing is lost but time.
@@ -112,6 +112,23 @@ function makeFolder(path) {
 }
 
 /**
+ * Whether this user or root alone can exchange what a folder holds: by the folder itself, by a link in its place, and
+ * by every folder above. One that others may write to has to be sticky, so that they cannot touch what is not theirs.
+ */
+function isKeptFromOthers(folder, user) {
+  return [folder, fs.realpathSync(folder)].every((start) => {
+    for (let path = start; ; path = dirname(path)) {
+      const { mode, uid } = fs.statSync(path);
+      if ((mode & 0o022) !== 0 && (mode & 0o1000) === 0) return false;
+      // In a sticky folder the owner of a link can still exchange it.
+      if ([uid, fs.lstatSync(path).uid].some((owner) => owner !== user && owner !== 0))
+        return false;
+      if (path === dirname(path)) return true;
+    }
+  });
+}
+
+/**
  * The folder for compiled code, made when it is not there, closed to others when it is open to read.
  * What stands in it is run without being compared with the source, so only this user may own it, and
  * only this user may exchange it: that holds for the folders around it too.
@@ -128,10 +145,7 @@ function prepareCompiledFolder() {
     const user = process.getuid?.();
     // Windows has access lists instead of owners and modes; those of the profile's folder apply.
     if (user === undefined) return folder;
-    // Others may use the folder of all caches when they cannot touch what is not theirs (sticky).
-    const around = fs.statSync(caches);
-    const isShared = (around.mode & 0o022) !== 0 && (around.mode & 0o1000) === 0;
-    if (isShared || (around.uid !== user && around.uid !== 0)) return undefined;
+    if (!isKeptFromOthers(caches, user)) return undefined;
     for (const path of [own, folder]) {
       const stat = fs.lstatSync(path);
       if (!stat.isDirectory() || stat.uid !== user || (stat.mode & 0o022) !== 0) return undefined;
