@@ -97,12 +97,12 @@ describe('the file of a Unix socket', () => {
     symlinkSync('elsewhere', join(folder, '.s-Linked'));
     const starting = prepare(path);
     await listen(starting.bindPath);
-    const before = readdirSync(folder, { recursive: true }).toSorted();
+    const before = readdirSync(folder, { recursive: true, encoding: 'utf8' }).toSorted();
     const socket = prepare(path);
     await listen(socket.bindPath);
     await socket.publish();
     socket.remove();
-    expect(readdirSync(folder, { recursive: true }).toSorted()).toEqual(before);
+    expect(readdirSync(folder, { recursive: true, encoding: 'utf8' }).toSorted()).toEqual(before);
     expect(await answers(longer.bindPath)).toBe(true);
     expect(await answers(starting.bindPath)).toBe(true);
   });

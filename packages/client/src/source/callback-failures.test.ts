@@ -6,7 +6,8 @@ const CANARY = 'c4n4ry';
 const fail = (): never => {
   throw new Error(CANARY);
 };
-const reject = (): Promise<never> => Promise.reject(new Error(CANARY));
+/** As a callback looks to which a program gave an async function. */
+const reject = (): unknown => Promise.reject(new Error(CANARY));
 
 afterEach(() => vi.restoreAllMocks());
 
