@@ -76,9 +76,12 @@ describe.skipIf(isLeftOut)(
       ]);
       return { stdout, stderr, status };
     };
-    /** A README's commands with its two variables as they are here. */
+    /**
+     * A README's commands with its two variables as they are here. curl asks the address that nginx listens on, since
+     * another program may have the port of the other family, and says what failed.
+     */
     const here = (commands: string) =>
-      `etc=${prefix.path}; host=localhost\n${commands.replace(/^(?:etc|host)=.*\n/gm, '')}`;
+      `curl() { command curl -4 -S "$@"; }; etc=${prefix.path}; host=localhost\n${commands.replace(/^(?:etc|host)=.*\n/gm, '')}`;
 
     beforeAll(async () => {
       prefix = createPrefix();
@@ -194,10 +197,10 @@ describe.skipIf(isLeftOut)(
       expect(calls).toHaveLength(4);
       for (const line of calls) {
         const [, status, word = ''] = /# (\d{3}), (.+)$/.exec(line) ?? [];
-        const { stdout } = await bash(
+        const { stdout, stderr } = await bash(
           `${here('')}url=https://$host:${port}\n${variable}\n${definition}\n${line}`,
         );
-        expect(stdout).toMatch(new RegExp(`^HTTP/2 ${status} `));
+        expect(stdout, stderr).toMatch(new RegExp(`^HTTP/2 ${status} `));
         expect(stdout).toContain(word);
       }
     });
