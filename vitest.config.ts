@@ -29,6 +29,11 @@ const globalSetup = ['tools/suite/built-command.ts'];
 /** They measure what a process does under load: nothing else runs beside them. */
 const UNDER_LOAD = ['conformance/operation/under-load.test.ts', 'interop/load/steady.test.ts'];
 
+/** They install and start what is delivered: tarballs, the image, the charts on an API server, a Keycloak set up by the command. */
+const DEPLOYMENT = ['package', 'image', 'cluster', 'keycloak'].map(
+  (folder) => `interop/${folder}/**/*.test.ts`,
+);
+
 const config: ViteUserConfig = defineConfig({
   test: {
     reporters: ['default', './tools/suite/slowest-files.ts'],
@@ -86,11 +91,11 @@ const config: ViteUserConfig = defineConfig({
         ...source,
         test: {
           name: 'interop',
-          globalSetup: [...globalSetup, 'tools/suite/packed-packages.ts'],
+          globalSetup,
           maxWorkers: waitingWorkers,
           sequence: { groupOrder: 3 },
           include: ['interop/**/*.test.ts'],
-          exclude: UNDER_LOAD,
+          exclude: [...UNDER_LOAD, ...DEPLOYMENT],
           isolate: false,
           testTimeout: 120_000,
           hookTimeout: 120_000,
@@ -106,6 +111,19 @@ const config: ViteUserConfig = defineConfig({
           hookTimeout: 60_000,
           fileParallelism: false,
           sequence: { groupOrder: 4 },
+        },
+      },
+      {
+        ...source,
+        test: {
+          name: 'deployment',
+          globalSetup: [...globalSetup, 'tools/suite/packed-packages.ts'],
+          maxWorkers: waitingWorkers,
+          sequence: { groupOrder: 5 },
+          include: DEPLOYMENT,
+          isolate: false,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
         },
       },
     ],

@@ -29,7 +29,7 @@ const LIBRARIES = ['protocol', 'kubernetes', 'config', 'client', 'server'];
 
 /**
  * Rehearses a release. The tests that it runs are these: in their place stands an `npm` that writes down what it is
- * asked, answers `test` with a code, and leaves all else to the real one.
+ * asked, answers `run test*` with a code, and leaves all else to the real one.
  */
 async function rehearse(
   output: string,
@@ -39,7 +39,7 @@ async function rehearse(
   try {
     const record = join(folder, 'record');
     const npm = requirePart(findPart('npm'));
-    const script = `#!/bin/sh\n[ "$*" = test ] || exec "${npm}" "$@"\necho "$* in $PWD, CI=$CI" >>"${record}"\nexit ${code}\n`;
+    const script = `#!/bin/sh\ncase "$*" in "run test"*) ;; *) exec "${npm}" "$@";; esac\necho "$* in $PWD, CI=$CI" >>"${record}"\nexit ${code}\n`;
     writeFileSync(join(folder, 'npm'), script, { mode: 0o755 });
     const release = join(CHECKOUT, 'tools/release.ts');
     const { stdout } = await execute(process.execPath, [release, '--dry-run', '--out', output], {
@@ -205,7 +205,9 @@ describe('The tarballs', () => {
     const { path: output, remove } = temporaryFolder();
     try {
       const { stdout, asked } = await rehearse(output, 0);
-      expect(asked).toEqual([`test in ${CHECKOUT}, CI=true`]);
+      expect(asked).toEqual(
+        ['test', 'test:deployment'].map((script) => `run ${script} in ${CHECKOUT}, CI=true`),
+      );
       const folder = join(output, 'tarballs');
       for (const [name, path] of packed.tarballs) {
         const digest = createHash('sha256').update(readFileSync(path)).digest('hex');
@@ -244,7 +246,7 @@ describe('The tarballs', () => {
       await expect(rehearse(output, 1)).rejects.toMatchObject({
         code: 1,
         stdout: '',
-        stderr: 'would publish nothing: npm test ended with 1\n',
+        stderr: 'would publish nothing: npm run test ended with 1\n',
       });
       expect(readdirSync(output)).not.toContain('tarballs');
     } finally {
