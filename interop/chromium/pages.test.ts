@@ -7,11 +7,14 @@ import {
   renderDeviceConnectedPage,
   renderUserCodeConfirmPage,
   renderUserCodePage,
-} from '../../packages/idp/src/pages/device.ts';
-import { renderErrorPage } from '../../packages/idp/src/pages/error.ts';
-import { renderSignInPage } from '../../packages/idp/src/pages/sign-in.ts';
-import { renderSignedOutPage, renderSignOutPage } from '../../packages/idp/src/pages/sign-out.ts';
-import { STYLE_SOURCE } from '../../packages/idp/src/pages/style.ts';
+} from '../../packages/idp/src/embedded/pages/device.ts';
+import { renderErrorPage } from '../../packages/idp/src/embedded/pages/error.ts';
+import { renderSignInPage } from '../../packages/idp/src/embedded/pages/sign-in.ts';
+import {
+  renderSignedOutPage,
+  renderSignOutPage,
+} from '../../packages/idp/src/embedded/pages/sign-out.ts';
+import { STYLE_SOURCE } from '../../packages/idp/src/embedded/pages/style.ts';
 import { buildAccountPage } from '../../packages/server/src/page/account-page.ts';
 import {
   buildFailurePage,

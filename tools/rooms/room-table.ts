@@ -31,6 +31,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'sign-in',
     '',
   ],
+  'packages/idp/src': ['spec', 'grants', 'api-keys', 'embedded', 'provision', ''],
   'packages/cli/src': [
     'process',
     'terminal',

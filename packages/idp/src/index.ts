@@ -8,7 +8,9 @@ export {
   createEmbeddedIdp,
   type EmbeddedIdp,
   type EmbeddedIdpOptions,
-} from './embedded-idp.ts';
+} from './embedded/embedded-idp.ts';
+export type { LogIdpEvent } from './embedded/log-event.ts';
+export type { SeededUser } from './embedded/users.ts';
 export {
   API_SCOPE,
   createIdpSpec,
@@ -18,6 +20,4 @@ export {
   type IdpSpec,
   type IdpSpecOptions,
   NATIVE_REDIRECT_URI,
-} from './idp-spec.ts';
-export type { LogIdpEvent } from './log-event.ts';
-export type { SeededUser } from './users.ts';
+} from './spec/idp-spec.ts';

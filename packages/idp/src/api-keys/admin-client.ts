@@ -5,7 +5,6 @@
  */
 
 import { accept, refuse, SallyportError } from '@sallyport/protocol';
-import { API_KEY_CLIENTS_PATH } from '../routes.ts';
 import type {
   ApiKeyClient,
   ApiKeyIssuer,
@@ -27,6 +26,9 @@ const REFUSALS: readonly string[] = [
   'cluster_unusable',
   'too_many_clients',
 ] satisfies readonly ApiKeyIssuerRefusal[];
+/** Path of the clients behind API keys at the embedded IdP, and prefix of the path of each. */
+export const API_KEY_CLIENTS_PATH = '/idp/admin/api-key-clients';
+
 const TIMEOUT_MS = 10_000;
 
 /**

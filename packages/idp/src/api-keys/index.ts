@@ -4,7 +4,7 @@
  * @module
  */
 
-export { ACCESS_TOKEN_SECONDS } from '../idp-spec.ts';
+export { ACCESS_TOKEN_SECONDS } from '../spec/idp-spec.ts';
 export { type AdminClientOptions, createApiKeyAdminClient } from './admin-client.ts';
 export {
   type ApiKeyClient,

@@ -11,7 +11,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { calculateJwkThumbprint } from 'jose';
-import { createEmbeddedIdp, type EmbeddedIdp } from '../../../idp/src/embedded-idp.ts';
+import { createEmbeddedIdp, type EmbeddedIdp } from '../../../idp/src/embedded/embedded-idp.ts';
 import { type Answer, type Browser, createBrowser } from './browser.ts';
 import { nextRsaKeys } from './rsa-keys.ts';
 

@@ -6,16 +6,16 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { SallyportError } from '@sallyport/protocol';
-import { type AdminEndpoint, createAdminEndpoint } from './api-keys/admin-endpoint.ts';
-import type { ApiKeyIssuer } from './api-keys/api-key-issuer.ts';
-import { openClientRegistry } from './api-keys/client-registry.ts';
-import { createHttpHandler } from './http-handler.ts';
+import type { ApiKeyIssuer } from '../api-keys/api-key-issuer.ts';
 import {
   ACCESS_TOKEN_SECONDS,
   createIdpSpec,
   type IdpClientIds,
   type IdpSpec,
-} from './idp-spec.ts';
+} from '../spec/idp-spec.ts';
+import { type AdminEndpoint, createAdminEndpoint } from './api-keys/admin-endpoint.ts';
+import { openClientRegistry } from './api-keys/client-registry.ts';
+import { createHttpHandler } from './http-handler.ts';
 import { createInteractionRoute } from './interaction.ts';
 import type { LogIdpEvent } from './log-event.ts';
 import { createMemoryStore } from './memory-adapter.ts';

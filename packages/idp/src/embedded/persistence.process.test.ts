@@ -165,7 +165,7 @@ describe('createEmbeddedIdp', () => {
 
   it('writes nothing to the terminal: loading, starting, signing in and signing out', async () => {
     const script = `
-      import { startIdp, signIn, authorizeUrl, post } from ${JSON.stringify(new URL('../../testing/src/idp/running-idp.ts', import.meta.url).href)};
+      import { startIdp, signIn, authorizeUrl, post } from ${JSON.stringify(new URL('../../../testing/src/idp/running-idp.ts', import.meta.url).href)};
       const running = await startIdp({ stateDirectory: ${JSON.stringify(join(parent, 'state'))} });
       await signIn(running, authorizeUrl(running));
       await post(running, '/idp/device/code', { client_id: 'native-app', scope: 'all' });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createIdpSpec } from './idp-spec.ts';
+import { createIdpSpec } from '../spec/idp-spec.ts';
 import { createOutgoingFetch } from './outgoing-fetch.ts';
 
 const KEYS = 'http://127.0.0.1:1/auth/jwks';

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { IdpApplication } from './idp-spec.ts';
+import type { IdpApplication } from '../spec/idp-spec.ts';
 
 /**
  * Creates the fetch. It admits a GET for an application's keys and a POST of a logout token to one,

@@ -24,9 +24,6 @@ export const ROUTES = {
   userinfo: '/idp/userinfo',
 } as const;
 
-/** Path of the clients behind API keys, and prefix of the path of each. */
-export const API_KEY_CLIENTS_PATH = '/idp/admin/api-key-clients';
-
 const INTERACTION_PREFIX = '/idp/interaction/';
 
 /** Path of the sign-in page of one authorization request. */

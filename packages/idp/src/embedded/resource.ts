@@ -10,7 +10,7 @@
 
 import { InvalidTarget } from 'oidc-provider/lib/helpers/errors.js';
 import type { Client, RouteContext } from 'oidc-provider/lib/provider.js';
-import { API_SCOPE, type IdpSpec } from './idp-spec.ts';
+import { API_SCOPE, type IdpSpec } from '../spec/idp-spec.ts';
 import { SIGNING_ALGORITHM } from './signing-key.ts';
 
 /**

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { applicationsOf, type IdpSpec } from './idp-spec.ts';
+import { applicationsOf, type IdpSpec } from '../spec/idp-spec.ts';
 import { STYLE_SOURCE } from './pages/style.ts';
 
 /**

@@ -5,8 +5,8 @@
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IdpClientIds, IdpSpec } from '../spec/idp-spec.ts';
 import type { AdminEndpoint } from './api-keys/admin-endpoint.ts';
-import type { IdpClientIds, IdpSpec } from './idp-spec.ts';
 import { admitBasicVariants } from './public-client.ts';
 import { buildSecurityHeaders } from './security-headers.ts';
 

@@ -12,9 +12,9 @@
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { API_KEY_CLIENTS_PATH } from '../../api-keys/admin-client.ts';
+import type { ApiKeyIssuer } from '../../api-keys/api-key-issuer.ts';
 import type { LogIdpEvent } from '../log-event.ts';
-import { API_KEY_CLIENTS_PATH } from '../routes.ts';
-import type { ApiKeyIssuer } from './api-key-issuer.ts';
 
 /** Answers a request, or says that it is not for this endpoint. */
 export type AdminEndpoint = (

@@ -9,8 +9,8 @@
 
 import { SessionNotFound } from 'oidc-provider/lib/helpers/errors.js';
 import type { Context, Interaction, Provider, RouteContext } from 'oidc-provider/lib/provider.js';
+import { applicationsOf, type IdpSpec } from '../spec/idp-spec.ts';
 import { readForm } from './form-body.ts';
-import { applicationsOf, type IdpSpec } from './idp-spec.ts';
 import type { LogIdpEvent } from './log-event.ts';
 import { renderExpiredSignInPage, renderUnreadableFormPage } from './pages/error.ts';
 import { renderSignInPage } from './pages/sign-in.ts';

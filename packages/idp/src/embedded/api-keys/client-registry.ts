@@ -6,14 +6,14 @@
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { accept, refuse } from '@sallyport/protocol';
-import { API_SCOPE } from '../idp-spec.ts';
-import { createSecret, type StateDirectory, unusableFile } from '../state-directory.ts';
 import {
   type ApiKeyClient,
   type ApiKeyIssuer,
   isClusterName,
   isOrganizationName,
-} from './api-key-issuer.ts';
+} from '../../api-keys/api-key-issuer.ts';
+import { API_SCOPE } from '../../spec/idp-spec.ts';
+import { createSecret, type StateDirectory, unusableFile } from '../state-directory.ts';
 
 /** The issuer, and what the provider asks about its clients. */
 export interface ClientRegistry extends ApiKeyIssuer {

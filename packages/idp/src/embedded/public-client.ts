@@ -12,8 +12,8 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { accept, type Result } from '@sallyport/protocol';
+import type { IdpClientIds } from '../spec/idp-spec.ts';
 import { type FormRefusal, isFormRequest, readForm } from './form-body.ts';
-import type { IdpClientIds } from './idp-spec.ts';
 
 const FORM_BYTES_MAX = 56 * 1_024;
 const BASIC = /^basic ([A-Za-z0-9+/]+={0,2})$/i;

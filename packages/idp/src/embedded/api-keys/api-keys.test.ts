@@ -11,8 +11,8 @@ import {
 } from '@sallyport/testing/idp/running-idp';
 import { createRemoteJWKSet, decodeJwt, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createApiKeyAdminClient } from './admin-client.ts';
-import type { ApiKeyIssuer, IssuedApiKeyClient } from './api-key-issuer.ts';
+import { createApiKeyAdminClient } from '../../api-keys/admin-client.ts';
+import type { ApiKeyIssuer, IssuedApiKeyClient } from '../../api-keys/api-key-issuer.ts';
 
 const TOKEN = 'canary-admin-token-of-32-characters';
 const OWNER = { organization: 'acme', cluster: 'east-1' };

@@ -5,7 +5,7 @@
  */
 
 import type { Grant, RouteContext } from 'oidc-provider/lib/provider.js';
-import { API_SCOPE, applicationsOf, type IdpSpec } from './idp-spec.ts';
+import { API_SCOPE, applicationsOf, type IdpSpec } from '../spec/idp-spec.ts';
 
 /**
  * Creates the function that finds the grant of a session and an application, or makes it.

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { applicationsOf, type IdpApplication, type IdpSpec } from './idp-spec.ts';
+import { applicationsOf, type IdpApplication, type IdpSpec } from '../spec/idp-spec.ts';
 import { SIGNING_ALGORITHM } from './signing-key.ts';
 
 /** Secrets of the two confidential applications. */

@@ -1,0 +1,108 @@
+import { readFileSync } from 'node:fs';
+import {
+  CLIENT_IDS,
+  PUBLIC_URL,
+  type RunningIdp,
+  startIdp,
+} from '@sallyport/testing/idp/running-idp';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { applicationsOf, createIdpSpec } from '../spec/idp-spec.ts';
+import { type ApplicationsCheck, checkApplications } from './check-applications.ts';
+import type { GrantEndpoints } from './try-grant.ts';
+
+let running: RunningIdp;
+let endpoints: GrantEndpoints;
+let secrets: ReadonlyMap<string, string>;
+
+beforeAll(async () => {
+  running = await startIdp();
+  const metadata = await fetch(`${running.issuer}/.well-known/openid-configuration`);
+  endpoints = (await metadata.json()) as GrantEndpoints;
+  const { webClientSecretFile, serviceClientSecretFile } = running.idp;
+  secrets = new Map([
+    [CLIENT_IDS.web, readFileSync(webClientSecretFile, 'utf8').trim()],
+    [CLIENT_IDS.service, readFileSync(serviceClientSecretFile, 'utf8').trim()],
+  ]);
+});
+
+afterAll(async () => {
+  await running.close();
+});
+
+/** The check of the IdP as it is, against a specification that may say something else. */
+async function check(changed: Partial<ApplicationsCheck> = {}) {
+  const found = await checkApplications({
+    applications: applicationsOf(createIdpSpec(PUBLIC_URL, CLIENT_IDS)),
+    secrets,
+    endpoints,
+    audience: PUBLIC_URL,
+    fetch,
+    ...changed,
+  });
+  return {
+    found,
+    failed: found.flatMap(({ clientId, tried, result }) =>
+      result === 'failed' ? [`${clientId}: ${tried}`] : [],
+    ),
+    text: JSON.stringify(found),
+  };
+}
+
+describe('The applications of the embedded IdP', () => {
+  it('have their grants by use, and no other', async () => {
+    const { found, failed } = await check();
+    expect(failed).toEqual([]);
+    expect(found.filter(({ result }) => result === 'undecided')).toEqual([]);
+    expect(found.map(({ clientId, tried }) => `${clientId}: ${tried}`)).toEqual(
+      expect.arrayContaining([
+        'web-app: grant authorization_code',
+        'web-app: no grant client_credentials',
+        'native-app: grant urn:ietf:params:oauth:grant-type:device_code',
+        'native-app: PKCE required',
+        'native-app: no other redirect URI',
+        'service+app: grant client_credentials',
+        'service+app: audience and scope of its token',
+        'service+app: no grant password',
+      ]),
+    );
+  });
+
+  it('show a grant that one has too many, and one that it lacks', async () => {
+    const applications = applicationsOf(createIdpSpec(PUBLIC_URL, CLIENT_IDS)).map(
+      (application) => {
+        if (application.role === 'native')
+          return { ...application, grantTypes: ['authorization_code'] as const };
+        if (application.role === 'web')
+          return { ...application, grantTypes: ['client_credentials'] as const };
+        return application;
+      },
+    );
+    expect((await check({ applications })).failed).toEqual([
+      'web-app: no grant authorization_code',
+      'web-app: grant client_credentials',
+      'native-app: no grant urn:ietf:params:oauth:grant-type:device_code',
+    ]);
+  });
+
+  it('show a secret that is not theirs, and show it to no one', async () => {
+    const wrong = new Map([...secrets, [CLIENT_IDS.service, 'not-the-secret-of-this-client']]);
+    const { failed, text } = await check({ secrets: wrong });
+    expect(failed).toEqual(['service+app: client secret']);
+    for (const secret of [...secrets.values(), ...wrong.values()])
+      expect(text).not.toContain(secret);
+  });
+
+  it('show a token that is for something else', async () => {
+    expect((await check({ audience: 'https://other.example.com' })).failed).toEqual([
+      'service+app: audience and scope of its token',
+    ]);
+  });
+
+  it('are never said to be right while the IdP does not answer', async () => {
+    const silent: typeof fetch = async () => {
+      throw new TypeError('no answer');
+    };
+    const { found } = await check({ fetch: silent });
+    expect(found.filter(({ result }) => result === 'passed')).toEqual([]);
+  });
+});

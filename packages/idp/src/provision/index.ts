@@ -1,0 +1,17 @@
+/**
+ * Setting up an identity provider for a deployment: `@sallyport/idp/provision`.
+ *
+ * @module
+ */
+
+export {
+  createDeploymentSpec,
+  type DeploymentSpec,
+  listApplications,
+} from '../spec/deployment-spec.ts';
+export type { IdpApplication, IdpClientIds } from '../spec/idp-spec.ts';
+export { createKeycloakAdmin, type KeycloakAdminCredentials } from './keycloak/admin-api.ts';
+export { applyKeycloak } from './keycloak/apply-realm.ts';
+export { destroyKeycloak, planRemoval } from './keycloak/destroy-realm.ts';
+export { type KeycloakTarget, planKeycloak } from './keycloak/plan-realm.ts';
+export type { FieldChange, PlannedStep } from './planned-step.ts';

@@ -1,0 +1,180 @@
+/**
+ * Sets a deployment up in a realm of Keycloak. What is as it should be is not written; what is not ours is not touched.
+ *
+ * @module
+ */
+
+import { SallyportError } from '@sallyport/protocol';
+import { isPending } from '../planned-step.ts';
+import { pathOf } from './admin-api.ts';
+import { compareClient, findMapper } from './compare-client.ts';
+import {
+  type KeycloakPlan,
+  type KeycloakTarget,
+  planKeycloak,
+  planRealm,
+  type RealmState,
+  ROTATION,
+  readState,
+} from './plan-realm.ts';
+import {
+  type FoundClient,
+  type FoundScope,
+  readClient,
+  readScopes,
+  readSecret,
+  textOf,
+} from './representations.ts';
+import type { ClientWish, RealmWishes } from './wishes.ts';
+
+/** Attribute of the web app that remembers the realm's rotation of before. */
+export const ROTATION_BEFORE_ATTRIBUTE = 'sallyport.rotation-before';
+
+/** What a setup did, and the secrets of the applications. */
+export interface AppliedKeycloak {
+  readonly plan: KeycloakPlan;
+  /** Secret of each confidential client, by client ID: secrets, never print them. */
+  readonly secrets: ReadonlyMap<string, string>;
+}
+
+/**
+ * Applies a specification. An interrupted one is continued by the next.
+ *
+ * @throws {SallyportError} `SP_CONFIG_INVALID` while the plan has a problem; nothing is changed then. As the admin
+ *   interface otherwise.
+ */
+export async function applyKeycloak(target: KeycloakTarget): Promise<AppliedKeycloak> {
+  const { admin, realm } = target;
+  let state = await readState(target);
+  const { problems } = planRealm(state, target);
+  if (problems.length > 0)
+    throw new SallyportError('SP_CONFIG_INVALID', {
+      component: 'keycloak',
+      detail: problems.join('; '),
+    });
+  const plan = await planKeycloak(target);
+  if (state.realm === undefined) {
+    await admin.post('', { realm, enabled: true });
+    state = await readState(target);
+  }
+  await applyScope(state, target);
+  const secrets = new Map<string, string>();
+  for (const wish of state.wishes.clients) {
+    const found = await applyClient(state.clients.get(wish.clientId), wish, target);
+    if (wish.hasSecret) secrets.set(wish.clientId, await readSecret(admin, realm, found));
+  }
+  if (plan.steps.some((step) => step.kind === 'realm' && isPending(step)))
+    await applyRotation(state, target);
+  return { plan, secrets };
+}
+
+async function applyScope(
+  { wishes, scopes }: RealmState,
+  { admin, realm }: KeycloakTarget,
+): Promise<void> {
+  const { scope } = wishes;
+  const found = scopes.find(({ name }) => name === scope.name);
+  if (found === undefined) {
+    await admin.post(pathOf(realm, 'client-scopes'), scope);
+    return;
+  }
+  if (!isOurs(found, wishes)) return;
+  const attributes = { ...found.attributes, ...scope.attributes };
+  const isSame =
+    found.members['description'] === scope.description &&
+    found.members['protocol'] === scope.protocol &&
+    Object.entries(scope.attributes).every(([name, value]) => found.attributes[name] === value);
+  if (!isSame)
+    await admin.put(pathOf(realm, 'client-scopes', found.id), {
+      ...found.members,
+      ...scope,
+      attributes,
+    });
+}
+
+function isOurs({ attributes }: FoundScope, { scope }: RealmWishes): boolean {
+  return Object.entries(scope.attributes)
+    .slice(0, 1)
+    .every(([name, owner]) => attributes[name] === owner);
+}
+
+/** Brings one client into its state, and returns it. */
+async function applyClient(
+  before: FoundClient | undefined,
+  wish: ClientWish,
+  { admin, realm }: KeycloakTarget,
+): Promise<FoundClient> {
+  const { clientId, members, attributes, mapper } = wish;
+  if (before === undefined)
+    await admin.post(pathOf(realm, 'clients'), {
+      clientId,
+      ...members,
+      attributes: withoutEmpty(attributes),
+      protocolMappers: [mapper],
+    });
+  // A new client has links that the realm gives, which a list of our own would have to know.
+  const found = before ?? (await readCreated());
+  const difference = compareClient(found, wish);
+  const path = (...rest: readonly string[]): string => pathOf(realm, 'clients', found.id, ...rest);
+  if (difference.members.length > 0) {
+    // The secret stays as it is: it is in no request.
+    const { secret: _, protocolMappers: __, ...rest } = found.members;
+    await admin.put(path(), {
+      ...rest,
+      ...members,
+      attributes: { ...found.attributes, ...attributes },
+    });
+  }
+  if (difference.mapper.length > 0) {
+    const id = textOf(findMapper(found, mapper)?.['id']);
+    if (id === '') await admin.post(path('protocol-mappers', 'models'), mapper);
+    else await admin.put(path('protocol-mappers', 'models', id), { ...mapper, id });
+  }
+  const { add, remove } = difference.links;
+  if (add.length + remove.length > 0) {
+    const scopes = await readScopes(admin, realm);
+    const idOf = (name: string): string => scopes.find((scope) => scope.name === name)?.id ?? '';
+    for (const name of add) await admin.put(path('optional-client-scopes', idOf(name)));
+    for (const name of remove) {
+      const kind = found.defaultScopes.includes(name) ? 'default' : 'optional';
+      await admin.remove(path(`${kind}-client-scopes`, idOf(name)));
+    }
+  }
+  return found;
+
+  async function readCreated(): Promise<FoundClient> {
+    const created = await readClient(admin, realm, clientId);
+    if (created !== undefined) return created;
+    throw new SallyportError('SP_IDP_PROTOCOL', {
+      component: 'keycloak',
+      detail: `client ${clientId} was created and is not there`,
+    });
+  }
+}
+
+/** Changes the realm's rotation, and notes first what it was. */
+async function applyRotation(
+  { realm: before, wishes }: RealmState,
+  { admin, realm, rotatesRefreshTokens }: KeycloakTarget,
+): Promise<void> {
+  const [web] = wishes.clients;
+  if (!rotatesRefreshTokens || web === undefined || before === undefined) return;
+  const client = await readClient(admin, realm, web.clientId);
+  if (client === undefined) return;
+  if (client.attributes[ROTATION_BEFORE_ATTRIBUTE] === undefined) {
+    const { revokeRefreshToken, refreshTokenMaxReuse } = before;
+    const { secret: _, protocolMappers: __, ...rest } = client.members;
+    await admin.put(pathOf(realm, 'clients', client.id), {
+      ...rest,
+      attributes: {
+        ...client.attributes,
+        [ROTATION_BEFORE_ATTRIBUTE]: JSON.stringify({ revokeRefreshToken, refreshTokenMaxReuse }),
+      },
+    });
+  }
+  await admin.put(pathOf(realm), { realm, ...ROTATION });
+}
+
+function withoutEmpty(attributes: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== ''));
+}

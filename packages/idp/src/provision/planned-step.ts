@@ -1,0 +1,29 @@
+/**
+ * What a setup would do at an identity provider, for people to read before it does it. Holds no secret.
+ *
+ * @module
+ */
+
+/** One field that is not as it should be. */
+export interface FieldChange {
+  readonly field: string;
+  /** What is there; empty for nothing. */
+  readonly found: string;
+  /** What will be there; empty for nothing. */
+  readonly wanted: string;
+}
+
+/** One object at the provider. */
+export interface PlannedStep {
+  readonly action: 'create' | 'change' | 'delete' | 'unchanged';
+  /** The provider's word for it, such as `client scope`. */
+  readonly kind: string;
+  readonly name: string;
+  /** What changes; all that matters for one that is created; empty for one that is deleted or unchanged. */
+  readonly fields: readonly FieldChange[];
+}
+
+/** Whether there is anything to do. */
+export function isPending({ action }: PlannedStep): boolean {
+  return action !== 'unchanged';
+}
