@@ -38,6 +38,12 @@ export {
   VERDICT_KEY_HEADER,
 } from './header-names.ts';
 export { Html, type HtmlDocument, type HtmlValue, html, renderDocument } from './html.ts';
+export {
+  classifyIdpRefusal,
+  type IdpAnswer,
+  type IdpRefusalCause,
+  type IdpRefusalProbes,
+} from './idp-refusal.ts';
 export { isLoopbackHost, isOnThisMachine } from './loopback.ts';
 export { createRouteMatcher, type RouteMatcher } from './match-route.ts';
 export { isOwnEndpoint, METRICS_PATH, PATHS } from './paths.ts';
