@@ -48,12 +48,13 @@ function probesAt(
   { wrongSecret, unknownClient, deadToken }: Provider,
   client: 'right' | 'secret_wrong' | 'unknown' | 'public',
 ): IdpRefusalProbes {
-  const [withSecret, withMadeUp] = {
+  const pairs: Readonly<Record<typeof client, readonly [IdpAnswer, IdpAnswer]>> = {
     right: [deadToken, wrongSecret],
     secret_wrong: [wrongSecret, wrongSecret],
     unknown: [unknownClient, unknownClient],
     public: [deadToken, deadToken],
-  }[client] as readonly [IdpAnswer, IdpAnswer];
+  };
+  const [withSecret, withMadeUp] = pairs[client];
   return {
     otherGrant: withSecret,
     otherGrantMadeUpSecret: withMadeUp,
