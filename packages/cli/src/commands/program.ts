@@ -9,6 +9,7 @@ import { describeVersion } from '../process/version.ts';
 import { createStdio, EXIT, EXIT_CODES_HELP, type Stdio } from '../terminal/stdio.ts';
 import { addApiKeyCommand } from './apikey-command.ts';
 import { addClientCommands } from './client-commands.ts';
+import { addDoctorCommand } from './doctor-command.ts';
 import { addRecipeCommand } from './recipe.ts';
 import { addServerCommands } from './server-commands.ts';
 import { addSessionsCommand } from './sessions-command.ts';
@@ -24,6 +25,7 @@ export async function runProgram(words: readonly string[]): Promise<void> {
   addSessionsCommand(program, stdio);
   addApiKeyCommand(program, stdio);
   await addRecipeCommand(program, words, stdio);
+  addDoctorCommand(program, stdio);
   addClientCommands(program, stdio);
   await program.parseAsync([...words], { from: 'user' });
 }

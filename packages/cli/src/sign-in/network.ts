@@ -31,11 +31,14 @@ const NEVER_PROXIED = ['localhost', '127.0.0.1', '::1'];
 /**
  * Prepares the process's network and gives its `fetch`. For a process that ends after one command:
  * trust and proxy hold for all of it.
+ *
+ * @param send - Sends in place of the runtime's `fetch`.
  */
 export async function createFetch(
   settings: NetworkSettings,
   environment: Environment,
   conceal: (secret: string) => void,
+  send: typeof fetch = fetch,
 ): Promise<Result<typeof fetch, Failure>> {
   useProxy(environment);
   if (settings.caCertFilePath !== '') {
@@ -44,7 +47,7 @@ export async function createFetch(
     tls.setDefaultCACertificates([...tls.getCACertificates('default'), ...certificates.value]);
   }
   const { insecureSkipVerify, endpoint } = settings;
-  return accept(concealing(insecureSkipVerify ? await skipVerification(endpoint) : fetch, conceal));
+  return accept(concealing(insecureSkipVerify ? await skipVerification(endpoint) : send, conceal));
 }
 
 /** Form fields that are no secret and may be in a sentence that helps. */
@@ -89,9 +92,33 @@ function readCertificates(path: string): Result<readonly string[], Failure> {
   return certificates === null ? unusable('no certificate') : accept(certificates);
 }
 
+/** The proxy of the environment through which a URL is reached; `undefined` when it is reached directly. */
+export function findProxy(
+  { protocol, hostname }: URL,
+  environment: Environment,
+): string | undefined {
+  const proxy = readVariable(environment, `${protocol.slice(0, -1)}_proxy`) ?? '';
+  const exceptions = (readVariable(environment, 'no_proxy') ?? '').split(',');
+  const isExcepted = [...exceptions, ...NEVER_PROXIED]
+    .map((entry) =>
+      entry
+        .trim()
+        .toLowerCase()
+        .replace(/^\*?\./, ''),
+    )
+    .some(
+      (entry) =>
+        entry === '*' || (entry !== '' && (hostname === entry || hostname.endsWith(`.${entry}`))),
+    );
+  return proxy === '' || isExcepted ? undefined : proxy;
+}
+
+function readVariable(environment: Environment, name: string): string | undefined {
+  return environment[name] ?? environment[name.toUpperCase()];
+}
+
 function useProxy(environment: Environment): void {
-  const read = (name: string): string | undefined =>
-    environment[name] ?? environment[name.toUpperCase()];
+  const read = (name: string): string | undefined => readVariable(environment, name);
   const proxies = { http_proxy: read('http_proxy'), https_proxy: read('https_proxy') };
   if (Object.values(proxies).every((proxy) => (proxy ?? '') === '')) return;
   const exceptions = [read('no_proxy') ?? '', ...NEVER_PROXIED].filter((entry) => entry !== '');

@@ -1,0 +1,54 @@
+/**
+ * `sallyport doctor`, as the command line has it.
+ *
+ * @module
+ */
+
+import { type Command, InvalidArgumentError } from 'commander';
+import { runCommand } from '../terminal/run-command.ts';
+import { EXIT_CODES_HELP, type Stdio } from '../terminal/stdio.ts';
+import { isDurationOption } from './token-options.ts';
+
+/** Adds it. It loads its code when it runs. */
+export function addDoctorCommand(program: Command, stdio: Stdio): void {
+  program
+    .command('doctor')
+    .description('find why a sign-in does not work, and what to do about it; repairs nothing')
+    .argument('[url]', "the platform's public URL (default: that of the configuration)", parseUrl)
+    .option('--config <file>', "the admin service's YAML file; environment variables win over it")
+    .option('--only <groups>', 'report these groups alone, joined by commas')
+    .option('--skip <groups>', 'leave these groups out')
+    .option('--timeout <duration>', 'end after this time (default: 60s)', checkDuration)
+    .option('--ca-file <file>', 'certificates (PEM) to trust beside those of the system')
+    .option('--offline', 'look at files alone; send no request')
+    .option('--strict', 'a warning is a fault, too')
+    .option('--json', 'print as JSON')
+    .addHelpText('after', EXIT_CODES_HELP)
+    .action(async (url: string | undefined, { only, skip, ...options }) => {
+      const { doctor, parseGroups } = await import('./doctor.ts');
+      process.exitCode = await runCommand(
+        (talk, interruption) =>
+          doctor(
+            url ?? '',
+            { ...options, ...parseGroups('only', only), ...parseGroups('skip', skip) },
+            talk,
+            interruption,
+          ),
+        options.json === true,
+        stdio,
+      );
+    });
+}
+
+function parseUrl(text: string): string {
+  const url = URL.parse(/^https?:\/\//i.test(text) ? text : `https://${text}`);
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '')
+    throw new InvalidArgumentError('an address is written like https://platform.example.com');
+  return url.origin;
+}
+
+function checkDuration(text: string): string {
+  if (!isDurationOption(text))
+    throw new InvalidArgumentError('a duration is written like 90s, 5m or 1h30m');
+  return text;
+}

@@ -1,0 +1,179 @@
+/**
+ * `sallyport doctor`: why a sign-in does not work, and what to do about it.
+ *
+ * @module
+ */
+
+import { formatConfigProblem } from '@sallyport/config';
+import {
+  createNodeNetwork,
+  type Diagnosis,
+  diagnose,
+  formatJson,
+  formatText,
+  isWell,
+  PROBE_GROUPS,
+  type ProbeGroup,
+  type Subject,
+} from '@sallyport/doctor';
+import { accept, parseDuration, type Result, refuse } from '@sallyport/protocol';
+import { createPatientFetch } from '@sallyport/server/issuer';
+import { readConfiguration } from '../admin/configuration.ts';
+import type { Interruption } from '../process/interruption.ts';
+import { systemSchedule } from '../process/system-schedule.ts';
+import { createFetch, findProxy } from '../sign-in/network.ts';
+import { type ExitCode, type Failure, reportFailure } from '../terminal/report.ts';
+import { EXIT, type Stdio } from '../terminal/stdio.ts';
+import { startWaiting } from '../terminal/waiting-line.ts';
+import { wrapLine } from '../terminal/wrap-line.ts';
+
+/** Options of the command line, checked already. */
+export interface DoctorOptions {
+  readonly config?: string;
+  readonly caFile?: string;
+  readonly only?: readonly ProbeGroup[];
+  readonly skip?: readonly ProbeGroup[];
+  readonly timeout?: string;
+  readonly strict?: boolean;
+  readonly offline?: boolean;
+  readonly json?: boolean;
+}
+
+/**
+ * Reads the groups of `--only` or `--skip`.
+ *
+ * @throws {UsageError} Naming the groups there are.
+ */
+export function parseGroups(
+  option: 'only' | 'skip',
+  text: string | undefined,
+): Pick<DoctorOptions, 'only' | 'skip'> {
+  if (text === undefined) return {};
+  const names = text.split(',').map((name) => name.trim());
+  const groups = names.flatMap((name) => PROBE_GROUPS.filter((group) => group === name));
+  if (groups.length === names.length) return { [option]: groups };
+  throw new RangeError(`--${option} takes some of ${PROBE_GROUPS.join(', ')}`);
+}
+
+const TIMEOUT_MS = 60_000;
+const PROBE_TIMEOUT_MS = 20_000;
+const COLUMNS = 100;
+
+/**
+ * Looks at a platform from here and writes what is wrong with it. Repairs nothing.
+ *
+ * @param url - The platform's public URL; empty: that of the configuration.
+ *
+ * @returns 0 when nothing is wrong, else 1; warnings count with `strict`. 2 when there is nothing to look at.
+ */
+export async function doctor(
+  url: string,
+  options: DoctorOptions,
+  stdio: Stdio,
+  { signal }: Interruption,
+): Promise<ExitCode> {
+  const isJson = options.json === true;
+  const subject = await readSubject(url, options, stdio);
+  if (!subject.ok) return reportFailure(subject.error, isJson, stdio);
+  const timeoutMs = options.timeout === undefined ? TIMEOUT_MS : parseTimeout(options.timeout);
+  const diagnosis = await run(subject.value, options, timeoutMs, signal);
+  if (signal.aborted)
+    return reportFailure(
+      {
+        error: 'interrupted',
+        description: 'interrupted',
+        hint: '',
+        exitCode: EXIT.interrupted,
+      },
+      isJson,
+      stdio,
+    );
+  const isStrict = options.strict === true;
+  if (isJson) stdio.out(stdio.cleanse(formatJson(diagnosis, isStrict)));
+  else
+    for (const line of formatText(diagnosis)) stdio.out(stdio.cleanse(fit(line, stdio.isTerminal)));
+  return isWell(diagnosis, isStrict) ? EXIT.ok : EXIT.failure;
+}
+
+async function readSubject(
+  url: string,
+  { config, caFile = '', offline = false }: DoctorOptions,
+  stdio: Stdio,
+): Promise<Result<Subject, Failure>> {
+  const isConfigured = config !== undefined || (process.env['OIDC_BASE_URL'] ?? '') !== '';
+  const read = isConfigured
+    ? readConfiguration(config === undefined ? {} : { config }, process.env)
+    : undefined;
+  if (read?.ok === false) {
+    const [problem] = read.error;
+    return refuse({
+      error: 'invalid_configuration',
+      description: problem === undefined ? 'invalid' : formatConfigProblem(problem),
+      hint: 'sallyport serve --check names all problems of it.',
+      exitCode: EXIT.failure,
+    });
+  }
+  const loaded = read?.value;
+  const platformUrl = url === '' ? loaded?.config.publicUrl : url;
+  if (platformUrl === undefined && loaded === undefined)
+    return refuse({
+      error: 'usage',
+      description: 'there is nothing to look at: give the address of the platform, or --config',
+      hint: 'sallyport doctor https://platform.example.com',
+      exitCode: EXIT.usage,
+    });
+  const network = { caCertFilePath: caFile, insecureSkipVerify: false, endpoint: '' };
+  const fetch = await createFetch(
+    network,
+    process.env,
+    stdio.conceal,
+    // The runtime's own says of itself that it is no page load, which is another answer.
+    createPatientFetch(systemSchedule),
+  );
+  if (!fetch.ok) return fetch;
+  return accept({
+    now: Date.now,
+    network: offline
+      ? undefined
+      : createNodeNetwork({
+          fetch: fetch.value,
+          findProxy: (asked) => findProxy(asked, process.env),
+        }),
+    platformUrl,
+    platformSetting: url === '' ? 'publicUrl' : 'the address given',
+    server: loaded === undefined ? undefined : { file: config ?? '', loaded },
+  });
+}
+
+async function run(
+  subject: Subject,
+  { only = [], skip = [], json = false }: DoctorOptions,
+  timeoutMs: number,
+  interrupted: AbortSignal,
+): Promise<Diagnosis> {
+  const isShown = process.stderr.isTTY && !json;
+  const line = isShown ? startWaiting(process.stderr, 'looking') : undefined;
+  try {
+    return await diagnose(subject, {
+      only,
+      skip,
+      schedule: systemSchedule,
+      probeTimeoutMs: Math.min(PROBE_TIMEOUT_MS, timeoutMs),
+      signal: AbortSignal.any([interrupted, AbortSignal.timeout(timeoutMs)]),
+      onProgress: (running, done, total) =>
+        line?.update(`${done} of ${total}: ${running.map(({ title }) => title).join(', ')}`),
+    });
+  } finally {
+    line?.end();
+  }
+}
+
+function parseTimeout(text: string): number {
+  const parsed = parseDuration(text);
+  return parsed.ok ? parsed.value : TIMEOUT_MS;
+}
+
+/** Breaks a line at the width of the terminal; elsewhere it stays one. */
+function fit(line: string, isTerminal: boolean): string {
+  return isTerminal ? wrapLine(line, process.stdout.columns || COLUMNS) : line;
+}

@@ -1,0 +1,16 @@
+/**
+ * Finds why a sign-in does not work, from a laptop, inside a cluster, or on files alone. Repairs nothing.
+ *
+ * @module
+ */
+
+export { type Diagnosis, diagnose, type PlacedFinding } from './diagnosis.ts';
+export { CAUSES, type Cause, type CauseCode } from './finding/causes.ts';
+export { type Finding, toLine } from './finding/finding.ts';
+export { PROBE_GROUPS, type ProbeGroup } from './graph/probe.ts';
+export type { ProbeResult, RunOptions } from './graph/run-probes.ts';
+export type { Network } from './network/network.ts';
+export { createNodeNetwork } from './network/node-network.ts';
+export { formatText } from './report/format-text.ts';
+export { formatJson, isWell } from './report/to-json.ts';
+export type { ServerSubject, Subject } from './subject.ts';

@@ -1,0 +1,86 @@
+/**
+ * One HTTP exchange of a probe: bounded in time and size, without redirects.
+ *
+ * @module
+ */
+
+import { accept, type Result, refuse } from '@sallyport/protocol';
+import { createIssuerFetch } from '@sallyport/server/issuer';
+import { codeOf, type Network } from './network.ts';
+
+/** An answer, read to its end. Untrusted. */
+export interface Answer {
+  readonly url: string;
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** Epoch milliseconds here, when the request left and when the answer was there. */
+  readonly sentAt: number;
+  readonly receivedAt: number;
+}
+
+/** Why there is none: `too_large`, or the system's code. */
+export interface NoAnswer {
+  readonly code: string;
+}
+
+/** Sends one request. A redirect is an answer like any other, so that what was sent goes nowhere else. */
+export type Ask = (url: string, init?: RequestInit) => Promise<Result<Answer, NoAnswer>>;
+
+/** Creates the exchange. */
+export function createAsk({ fetch }: Pick<Network, 'fetch'>, now: () => number): Ask {
+  const send = createIssuerFetch({ fetch });
+  return async (url, init = {}) => {
+    const sentAt = now();
+    try {
+      const response = await send(url, { credentials: 'omit', ...init });
+      const text = await response.text();
+      const { status, headers } = response;
+      return accept({ url, status, headers, text, sentAt, receivedAt: now() });
+    } catch (error) {
+      if (error instanceof RangeError) return refuse({ code: 'too_large' });
+      return refuse({ code: codeOf(error) || nameOf(error) });
+    }
+  };
+}
+
+function nameOf(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined;
+  if (!(cause instanceof Error)) return 'no answer';
+  return cause.name === 'TimeoutError' ? 'ETIMEDOUT' : cause.name;
+}
+
+/** The body as a JSON object; `undefined` when it is none. */
+export function readObject({
+  text,
+}: Pick<Answer, 'text'>): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Readonly<Record<string, unknown>>)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether it is a page for people. */
+export function isPage({ headers }: Pick<Answer, 'headers'>): boolean {
+  return /\bhtml\b/i.test(headers.get('content-type') ?? '');
+}
+
+/** Where a redirect leads; `undefined` when the answer is none. */
+export function locationOf({ url, status, headers }: Answer): URL | undefined {
+  if (status < 300 || status >= 400) return undefined;
+  return URL.parse(headers.get('location') ?? '', url) ?? undefined;
+}
+
+/** Status and kind of an answer, for evidence; never a body, a query or a cookie. */
+export function describeAnswer(answer: Answer): string {
+  const { url, status, headers } = answer;
+  const { origin, pathname } = new URL(url);
+  const to = locationOf(answer);
+  const type = (headers.get('content-type') ?? '').split(';')[0];
+  const what = to !== undefined ? `to ${to.origin}${to.pathname}` : type;
+  return `${origin}${pathname} answered ${status} ${what}`;
+}

@@ -1,0 +1,68 @@
+/**
+ * Writes docs/doctor.md from the causes that the doctor names and from the faults that tests make:
+ * `node --conditions=source tools/generate-doctor-docs.ts`.
+ *
+ * @module
+ */
+
+import { writeFileSync } from 'node:fs';
+import { CAUSES, type CauseCode, PROBE_GROUPS, type ProbeGroup } from '@sallyport/doctor';
+
+/** Where the page lies. */
+export const DOCTOR_DOCS: URL = new URL('../docs/doctor.md', import.meta.url);
+
+const INTRODUCTION = `<!-- Made by tools/generate-doctor-docs.ts from the causes of packages/doctor. Do not edit. -->
+
+# Doctor
+
+Find out why a sign-in does not work, and what to do about it. \`sallyport doctor\` looks at a platform as its clients do, and names the
+cause in one sentence, with what was seen and the fix. It repairs nothing and changes nothing.
+
+\`\`\`
+sallyport doctor https://platform.example.com
+sallyport doctor --config /etc/sallyport/sallyport.yaml
+\`\`\`
+
+The first asks from a laptop what any client may ask. The second compares what it is answered with the configuration of the admin
+service as well.
+
+| Option | Meaning |
+|---|---|
+| \`--config FILE\` | the admin service's YAML file; environment variables win over it, as for \`serve\` |
+| \`--only GROUPS\`, \`--skip GROUPS\` | report some groups alone, or leave some out, joined by commas; what a group needs runs all the same |
+| \`--timeout DURATION\` | end after this time, 60s |
+| \`--ca-file FILE\` | certificates (PEM) to trust beside those of the system |
+| \`--offline\` | look at files alone; no request is sent |
+| \`--strict\` | a warning is a fault, too |
+| \`--json\` | one JSON object of the form in [doctor.schema.json](doctor.schema.json) |
+
+Exit code 0: nothing is wrong. 1: something is, or with \`--strict\` there is a warning. 2: wrong usage. 130: interrupted.
+
+## How it looks
+
+Its probes are a graph: name, connection, TLS, HTTP, then what is said over it. A probe whose ground is missing says \`needs ID\` and
+nothing more, so that the first finding is the cause and not one of its effects. Probes that do not depend on each other run at the
+same time, each for at most 20 s.
+
+Answers of servers are untrusted: they are read to a limit, no redirect is followed, and nothing of them reaches the terminal that
+would move the cursor or hide text.
+`;
+
+/** Renders the page. */
+export function renderDoctorDocs(): string {
+  const codes = Object.keys(CAUSES) as CauseCode[];
+  return [INTRODUCTION, ...PROBE_GROUPS.flatMap((group) => renderGroup(group, codes))].join('\n');
+}
+
+function renderGroup(group: ProbeGroup, codes: readonly CauseCode[]): readonly string[] {
+  const own = codes.filter((code) => CAUSES[code].group === group);
+  if (own.length === 0) return [];
+  return [`## Causes: ${group}\n`, ...own.map(renderCause)];
+}
+
+function renderCause(code: CauseCode): string {
+  const { seen, found, cure } = CAUSES[code];
+  return `### \`${code}\`\n\n**What one sees.** ${seen}\n**How it is found.** ${found}\n**The cure.** ${cure}\n`;
+}
+
+if (import.meta.main) writeFileSync(DOCTOR_DOCS, renderDoctorDocs());
