@@ -23,8 +23,10 @@ const waitingWorkers = Math.ceil(availableParallelism() * 1.5);
 /** They start processes of their own; the other tests of the packages start none. */
 const WITH_PROCESSES = ['packages/*/src/**/*.process.test.ts'];
 
+const leftFolders = 'tools/suite/left-folders.ts';
+
 /** They start the command. */
-const globalSetup = ['tools/suite/built-command.ts'];
+const globalSetup = [leftFolders, 'tools/suite/built-command.ts'];
 
 /** They measure what a process does under load: nothing else runs beside them. */
 const UNDER_LOAD = ['conformance/operation/under-load.test.ts', 'interop/load/steady.test.ts'];
@@ -45,6 +47,7 @@ const config: ViteUserConfig = defineConfig({
         ...source,
         test: {
           name: 'unit',
+          globalSetup: [leftFolders],
           maxWorkers,
           sequence: { groupOrder: 0 },
           include: ['packages/*/src/**/*.test.ts', 'tools/**/*.test.ts'],
@@ -62,6 +65,7 @@ const config: ViteUserConfig = defineConfig({
         ...source,
         test: {
           name: 'process',
+          globalSetup: [leftFolders],
           maxWorkers,
           sequence: { groupOrder: 1 },
           include: WITH_PROCESSES,

@@ -8,6 +8,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { makeMemoryFolder } from '@sallyport/testing/files/memory-folder';
 import { COMMAND } from './command-file.ts';
 import type { ServiceHost } from './service-host.ts';
 
@@ -147,7 +148,10 @@ export interface TemporaryFolder {
 
 /** Creates one on the disk. */
 export function temporaryFolder(parent: string = tmpdir()): TemporaryFolder {
-  const path = mkdtempSync(join(parent, 'sallyport-'));
+  return folderAt(mkdtempSync(join(parent, 'sallyport-')));
+}
+
+function folderAt(path: string): TemporaryFolder {
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
@@ -168,7 +172,7 @@ const MEMORY_LEAST_BYTES = 512 * 2 ** 20;
  */
 export function stateFolder(): TemporaryFolder {
   const { STATE_IN_MEMORY: memory = '' } = process.env;
-  return hasRoom(memory) ? temporaryFolder(memory) : temporaryFolder();
+  return hasRoom(memory) ? folderAt(makeMemoryFolder(memory)) : temporaryFolder();
 }
 
 function hasRoom(folder: string): boolean {

@@ -8,6 +8,7 @@ import { existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { makeMemoryFolder } from './memory-folder.ts';
 
 /** File system in memory (Linux): what is written durably there waits for no disk. */
 const MEMORY = '/dev/shm';
@@ -16,7 +17,7 @@ const LEAST_BYTES = 48 * 2 ** 20;
 
 /** Makes an empty folder for the running test, in memory where the system has such a file system. */
 export function createTemporaryFolder(): string {
-  const folder = mkdtempSync(join(hasMemory() ? MEMORY : tmpdir(), 'sallyport-'));
+  const folder = hasMemory() ? makeMemoryFolder(MEMORY) : mkdtempSync(join(tmpdir(), 'sallyport-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
