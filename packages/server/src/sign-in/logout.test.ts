@@ -49,6 +49,9 @@ describe('/logout', () => {
       toSignInRequest('', { ...LINK, [name]: value, cookie: `${COOKIE}=${cookie}` }),
     );
     expect([response.status, response.headers.get('set-cookie')]).toEqual([401, null]);
+    expect(await response.json()).toMatchObject({
+      title: 'Open this address in a browser window to sign out',
+    });
     expect(await ask(cookie)).toMatchObject({ outcome: 'admitted' });
   });
 

@@ -43,7 +43,8 @@ export function createLogout(
   return async function logout(request) {
     if (!['GET', 'HEAD', 'POST'].includes(request.method)) return refuseMethod('GET, HEAD, POST');
     // A browser throws such an answer away, and asks again when the person goes there.
-    if (isPrefetch(request.headers)) return refuseBackground(request, redirects.publicOrigin);
+    if (isPrefetch(request.headers))
+      return refuseBackground(request, redirects.publicOrigin, 'sign out');
     const asked = singleParameter(request.query, 'redirect_url');
     const state = singleParameter(request.query, 'state');
     if (asked === 'repeated' || state === 'repeated')

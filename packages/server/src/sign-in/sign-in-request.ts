@@ -89,15 +89,20 @@ export function refuseMethod(allowed: string): Response {
   });
 }
 
-/** Answers what no person looks at: it could not show the IdP's page. Sets nothing, and starts nothing. */
+/**
+ * Answers what no person looks at: it could not show the IdP's page. Sets nothing, and starts nothing.
+ *
+ * @param purpose - What a person does at the address, for the title.
+ */
 export function refuseBackground(
   { requestId }: Pick<SignInRequest, 'requestId'>,
   publicOrigin: string,
+  purpose: 'sign in' | 'sign out' = 'sign in',
 ): Response {
   const { status, headers, body } = toProblemJson({
     status: 401,
     reason: 'no_credential',
-    title: 'Open this address in a browser window to sign in',
+    title: `Open this address in a browser window to ${purpose}`,
     requestId,
     loginUrl: publicOrigin + PATHS.login,
     retryAfterSeconds: undefined,
