@@ -9,10 +9,10 @@ import { dirname } from 'node:path';
 import type { Config, ConfigProblem, LoadedConfig } from '@sallyport/config';
 import type { Log } from '@sallyport/server/observe';
 import { logChanges } from '../observe/log-changes.ts';
+import { sourceOf } from './setting-source.ts';
 
 const SETTING = 'stateDirectory';
 const VARIABLE = 'SALLYPORT_STATE_DIRECTORY';
-const ENVIRONMENT = 'environment';
 
 /** What the file system says of a folder that is not there, or not for this user. */
 const FOLDER_CODES: ReadonlySet<unknown> = new Set([
@@ -64,10 +64,9 @@ export function checkLocalStore(
   if (session.store !== 'local' || !server.security.useAuth) return [];
   const code = whyNotWritable(stateDirectory);
   if (code === undefined) return [];
-  const origin = origins.get(SETTING) ?? 'default';
   return [
     {
-      file: origin === 'flag' ? origin : origin === 'env' ? ENVIRONMENT : (file ?? ENVIRONMENT),
+      file: sourceOf(origins, SETTING, file),
       line: undefined,
       key: SETTING,
       variable: VARIABLE,

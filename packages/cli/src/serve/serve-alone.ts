@@ -16,6 +16,7 @@ import { stopSignal } from '../process/stop-signal.ts';
 import { systemSchedule } from '../process/system-schedule.ts';
 import { EXIT, type Stdio } from '../terminal/stdio.ts';
 import { announceReady, placeOf } from './announce-ready.ts';
+import { checkSocket } from './check-socket.ts';
 import { logReload, logStart } from './log-reload.ts';
 import { captureProcessSignals } from './reload-triggers.ts';
 import { createReloads } from './reloads.ts';
@@ -109,7 +110,7 @@ export async function serveAlone(
   return EXIT.ok;
 }
 
-/** Reads the secrets, looks at the folder of the sessions, prints the configuration without them, and returns the exit code. */
+/** Reads the secrets, looks at the folders of sessions and socket, prints the configuration without them, and returns the exit code. */
 export function checkConfiguration(
   loaded: LoadedConfig,
   { file }: Pick<ConfigurationReader, 'file'>,
@@ -117,7 +118,11 @@ export function checkConfiguration(
   stdio: Stdio,
 ): number {
   const { config, notUsedHere, origins } = loaded;
-  const warnings = [...loaded.warnings, ...checkLocalStore(loaded, file)];
+  const warnings = [
+    ...loaded.warnings,
+    ...checkLocalStore(loaded, file),
+    ...checkSocket(loaded, file),
+  ];
   const secrets = openSecrets(config, createPinoLog(config.observe.logLevel, process.stderr));
   if (!secrets.ok) {
     reportProblems(secrets.error, isJson, stdio);
