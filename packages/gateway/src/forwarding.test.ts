@@ -377,6 +377,22 @@ describe('a backend that is not there', () => {
     ]);
   });
 
+  it('unreachable: a browser that goes there gets a page that says so; its fetch gets the problem', async () => {
+    const { port } = await startGateway({ http: `http://127.0.0.1:${await freePort()}` });
+    const ask = (mode: string, further = '') =>
+      talk(port, `GET /open HTTP/1.1\r\n${CLOSE}sec-fetch-mode: ${mode}\r\n${further}\r\n`);
+    const page = await ask('navigate', 'x-request-id: <b>id\r\n');
+    expect(page).toMatch(/^HTTP\/1\.1 502 .*content-type: text\/html/s);
+    expect(page).toMatch(/content-security-policy: default-src 'none'/);
+    expect(page.match(/^cache-control: .*$/gim)).toEqual(['cache-control: no-store']);
+    expect(page).toContain('<h1>The service cannot be reached</h1>');
+    expect(page).toContain('<code>upstream_unreachable</code>');
+    expect(page).not.toContain('<b>');
+    expect(bodyOf(await ask('cors', 'accept: text/html\r\n'))).toMatchObject({
+      reason: 'upstream_unreachable',
+    });
+  });
+
   it('silent: 504, gRPC DEADLINE_EXCEEDED; not on a streaming route', async () => {
     const http = await startBackend(() => {});
     const grpc = await startGrpcBackend(() => {});

@@ -8,10 +8,12 @@ import {
   formatConnectError,
   formatProblemDocument,
   type HeaderPair,
+  html,
   listGrpcStatus,
   PROBLEM_CONTENT_TYPE,
   type RpcCode,
 } from '@sallyport/protocol';
+import { buildPage } from '@sallyport/server/page';
 import { classifyCaller } from '@sallyport/server/verdict';
 import type { Exchange } from './exchange.ts';
 
@@ -37,6 +39,8 @@ interface Kind {
   readonly status: number;
   readonly grpcStatus: RpcCode;
   readonly title: string;
+  /** What a person at a browser may do; nothing where the program behind the request has to be mended. */
+  readonly todo?: string;
   readonly headers?: readonly HeaderPair[];
 }
 
@@ -50,21 +54,37 @@ const KINDS: Readonly<Record<ProblemReason, Kind>> = {
   host_ambiguous: { status: 400, grpcStatus: 3, title: 'The request names more than one host' },
   request_malformed: { status: 400, grpcStatus: 3, title: 'This request cannot be forwarded' },
   method_not_supported: { status: 405, grpcStatus: 12, title: 'This method is not supported' },
-  request_timeout: { status: 408, grpcStatus: 4, title: 'The request took too long to arrive' },
+  request_timeout: {
+    status: 408,
+    grpcStatus: 4,
+    title: 'The request took too long to arrive',
+    todo: 'Load this page again.',
+  },
   grpc_needs_http2: { status: 415, grpcStatus: 3, title: 'gRPC needs HTTP/2' },
   headers_overflow: { status: 431, grpcStatus: 8, title: 'Too many header fields' },
   /** gRPC maps HTTP 404 to UNIMPLEMENTED, and this is the same answer in both. */
   route_not_served: { status: 404, grpcStatus: 12, title: 'No service answers this route here' },
   internal_error: { status: 500, grpcStatus: 13, title: 'The gateway failed on this request' },
-  upstream_unreachable: { status: 502, grpcStatus: 14, title: 'The service cannot be reached' },
+  upstream_unreachable: {
+    status: 502,
+    grpcStatus: 14,
+    title: 'The service cannot be reached',
+    todo: 'Start it, or wait until it runs, and load this page again.',
+  },
   upstream_busy: {
     status: 503,
     grpcStatus: 14,
     title: 'The service has too much to do',
+    todo: 'Load this page again in a moment.',
     headers: [['retry-after', '1']],
   },
   /** Not UNAVAILABLE: clients repeat that, and the call may have been carried out. */
-  upstream_timeout: { status: 504, grpcStatus: 4, title: 'The service did not answer in time' },
+  upstream_timeout: {
+    status: 504,
+    grpcStatus: 4,
+    title: 'The service did not answer in time',
+    todo: 'Load this page again. What you asked for may have been carried out.',
+  },
   auth_disabled: {
     status: 503,
     grpcStatus: 14,
@@ -74,6 +94,7 @@ const KINDS: Readonly<Record<ProblemReason, Kind>> = {
     status: 503,
     grpcStatus: 14,
     title: 'Your access cannot be verified at the moment',
+    todo: 'Load this page again in a moment.',
     headers: [['retry-after', '5']],
   },
 };
@@ -87,7 +108,8 @@ export interface ProblemContext {
 
 /**
  * Sends a problem in the caller's protocol: gRPC and gRPC-Web without a body, the status in headers;
- * Connect as its error JSON; a problem document else. Nothing of the request is repeated in it.
+ * Connect as its error JSON; a page to a browser that goes to an address; a problem document else. Nothing of the
+ * request is repeated in it but its id.
  *
  * Does nothing when the client has gone; breaks off when the answer has already begun.
  *
@@ -106,7 +128,7 @@ export function sendProblem(
     exchange.reset();
     return;
   }
-  const { status, grpcStatus, title, headers = [] } = KINDS[reason];
+  const { status, grpcStatus, title, todo, headers = [] } = KINDS[reason];
   const common: HeaderPair[] = [['cache-control', 'no-store']];
   if (setCookie !== undefined) common.push(['set-cookie', setCookie]);
   const kind = classifyCaller(exchange);
@@ -122,6 +144,13 @@ export function sendProblem(
       [...common, ['content-type', 'application/json'], ...headers],
       formatConnectError(grpcStatus, { title, reason }),
     );
+  } else if (kind === 'navigation') {
+    const page = buildPage(
+      title,
+      html`${todo === undefined ? '' : html`<p>${todo}</p>\n`}<p class="dim">Reason <code>${reason}</code>, request <code>${requestId}</code></p>`,
+    );
+    const own = page.headers.filter(([name]) => name !== 'cache-control');
+    exchange.send(status, [...common, ...own, ...headers], page.body);
   } else {
     exchange.send(
       status,
