@@ -22,6 +22,7 @@ import {
 import { temporaryFolder } from '../../conformance/wire/process.ts';
 import { holdRedirectPort } from '../../conformance/wire/redirect-port.ts';
 import { startTraceCollector } from '../../conformance/wire/trace-collector.ts';
+import { startWebhook } from '../cluster/webhook.ts';
 import { startSecretService } from '../keyring/secret-service.ts';
 import { findPart, requirePart } from '../parts.ts';
 import { REDIS } from '../redis/redis-process.ts';
@@ -235,6 +236,12 @@ describe.skipIf(isLeftOut)('The installed command with all that it loads where i
     onTestFinished(() => service.stop());
     expect(service.running.url).toMatch(/^unix:/);
     expect(await service.running.stop()).toBe(0);
+  });
+
+  it('answers reviews of pods, with metrics', async () => {
+    const webhook = await startWebhook({ place: command });
+    expect(await webhook.metric('sallyport_inject_reviews_total{outcome="injected"}')).toBe(0);
+    expect(await webhook.stop()).toBe(0);
   });
 
   it('writes a recipe and completions', async () => {

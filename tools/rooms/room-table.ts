@@ -35,6 +35,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'packages/cli/src': [
     'process',
     'terminal',
+    'cluster',
     'observe',
     'profile',
     'admin',
@@ -45,6 +46,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'api-keys',
     'serve',
     'agent',
+    'inject',
     'commands',
     '',
   ],

@@ -14,10 +14,10 @@ const source = new URL('../src/main.ts', import.meta.url);
 const isCheckout = process.getBuiltinModule('node:fs').existsSync(source);
 const SOURCE_CONDITION = '--conditions=source';
 
-const SERVING = ['agent', 'serve', 'up'];
+const SERVING = ['agent', 'inject', 'serve', 'up'];
 if (SERVING.includes(process.argv[2])) beSmall();
 // Not before: a signal that was caught and not dispatched yet would be lost with the program that it replaces.
-if (['agent', 'serve'].includes(process.argv[2])) expectSignals();
+if (['agent', 'inject', 'serve'].includes(process.argv[2])) expectSignals();
 
 // Imported by name, a part of Node loads all that hangs on it; asked for like this, only itself.
 const { enableCompileCache } = process.getBuiltinModule('node:module');

@@ -28,6 +28,7 @@ export type {
   ClientAuthType,
   Config,
   ExecutionsConnectionConfig,
+  InjectionConfig,
   LogLevel,
   PushedAuthorization,
   SecretsConfig,
@@ -35,6 +36,7 @@ export type {
   SessionConfig,
 } from './config.ts';
 export { parseYaml, type YamlFile } from './file/parse-yaml.ts';
+export { readInjectionConfig } from './injection-config.ts';
 export { WORKERS_MAX } from './kinds/worker-count.ts';
 export { type ListenConfig, readListenConfig } from './listen-config.ts';
 export { type LoadedConfig, loadConfig } from './load-config.ts';

@@ -4,13 +4,11 @@
  * @module
  */
 
-import { accept, type Result, refuse } from '@sallyport/protocol';
+import { accept, type Result } from '@sallyport/protocol';
 import type { Config } from './config.ts';
-import { readConfigFile } from './file/read-config-file.ts';
-import { buildConfig } from './load-config.ts';
-import { type ConfigProblem, orderProblems } from './problems.ts';
-import { type ConfigSources, resolveSettings } from './resolve-settings.ts';
-import { isWithin } from './schema/schema.ts';
+import { readKeys } from './part-config.ts';
+import type { ConfigProblem } from './problems.ts';
+import type { ConfigSources } from './resolve-settings.ts';
 
 /** The settings that name the place. */
 export interface ListenConfig extends Pick<Config, 'listen'> {
@@ -30,14 +28,8 @@ const KEYS: readonly string[] = ['listen.host', 'listen.port', 'server.listen'];
 export function readListenConfig(
   sources: ConfigSources,
 ): Result<ListenConfig, readonly ConfigProblem[]> {
-  const file = readConfigFile(sources.file ?? { path: '', text: '' });
-  const { values, unsound, problems } = resolveSettings(sources, file);
-  if (KEYS.some((key) => unsound.has(key))) {
-    const found = [...file.problems, ...problems].filter(
-      ({ key }) => !file.isReadable || KEYS.some((own) => isWithin(own, key)),
-    );
-    return refuse(orderProblems(found));
-  }
-  const { listen, server } = buildConfig(values);
+  const read = readKeys(sources, KEYS);
+  if (!read.ok) return read;
+  const { listen, server } = read.value;
   return accept({ listen, server: { listen: server.listen } });
 }

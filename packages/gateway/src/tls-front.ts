@@ -17,13 +17,19 @@ export interface TlsOptions {
 export interface TlsFrontOptions extends TlsOptions {
   /** Milliseconds for a whole handshake. */
   readonly handshakeMs: number;
+  /** What clients may choose to speak; by default HTTP/2 and HTTP/1.1. */
+  readonly protocols?: readonly ('h2' | 'http/1.1')[];
   /** Gets the plain side of a connection, and what was agreed to be spoken on it. */
   readonly accept: (socket: TLSSocket, protocol: 'h2' | 'http1') => void;
 }
 
+const MIN_VERSION = 'TLSv1.2';
+
 /** Accepts TLS connections. */
 export interface TlsFront {
   accept(socket: Socket): void;
+  /** Shows another certificate from the next handshake on; connections that are open stay as they are. */
+  use(certificate: TlsOptions): void;
   /** Closes connections whose handshake is not complete. */
   drain(): void;
 }
@@ -34,14 +40,20 @@ export interface TlsFront {
  * The handshake has a deadline of its own, because Node's `handshakeTimeout` starts again with every
  * byte: one byte a second would hold a connection for ever.
  */
-export function createTlsFront({ key, cert, handshakeMs, accept }: TlsFrontOptions): TlsFront {
+export function createTlsFront({
+  key,
+  cert,
+  handshakeMs,
+  protocols = ['h2', 'http/1.1'],
+  accept,
+}: TlsFrontOptions): TlsFront {
   const pendingByPeer = new Map<string, () => void>();
   const handshaking = new Set<Socket>();
   const server = createServer({
     key,
     cert,
-    ALPNProtocols: ['h2', 'http/1.1'],
-    minVersion: 'TLSv1.2',
+    ALPNProtocols: [...protocols],
+    minVersion: MIN_VERSION,
     handshakeTimeout: handshakeMs,
   });
   server.on('secureConnection', (socket) => {
@@ -63,6 +75,9 @@ export function createTlsFront({ key, cert, handshakeMs, accept }: TlsFrontOptio
       pendingByPeer.set(peer, settle);
       socket.once('close', settle);
       server.emit('connection', socket);
+    },
+    use(certificate) {
+      server.setSecureContext({ ...certificate, minVersion: MIN_VERSION });
     },
     drain() {
       for (const socket of handshaking) socket.destroy();

@@ -5,6 +5,11 @@
  */
 
 export {
+  type AdmissionAnswer,
+  answerAdmissionReview,
+  type ReviewRefusal,
+} from './admission/index.ts';
+export {
   type Injection,
   type InjectionRefusal,
   type InjectionSettings,

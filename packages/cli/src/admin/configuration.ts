@@ -9,9 +9,11 @@ import {
   type ConfigProblem,
   type ConfigSources,
   formatConfigProblem,
+  type InjectionConfig,
   type ListenConfig,
   type LoadedConfig,
   loadConfig,
+  readInjectionConfig,
   readListenConfig,
 } from '@sallyport/config';
 import { accept, type Result, refuse } from '@sallyport/protocol';
@@ -42,6 +44,15 @@ export function readListenPlace(
 ): Result<ListenConfig, readonly ConfigProblem[]> {
   const sources = readSources(options, environment);
   return sources.ok ? readListenConfig(sources.value) : sources;
+}
+
+/** Reads what is injected into task pods; see {@link readInjectionConfig} for what is not checked. */
+export function readInjectionSettings(
+  { config }: Pick<ConfigurationOptions, 'config'>,
+  environment: ConfigSources['env'],
+): Result<InjectionConfig, readonly ConfigProblem[]> {
+  const sources = readSources(config === undefined ? {} : { config }, environment);
+  return sources.ok ? readInjectionConfig(sources.value) : sources;
 }
 
 /** Gathers file, environment and options; nothing is checked yet but that the file can be read. */

@@ -8,6 +8,7 @@ import { resolve } from 'node:path';
 import type { ClientBlock } from '@sallyport/client';
 import type { MetricsConfig } from '@sallyport/config';
 import { accept, type Result, refuse } from '@sallyport/protocol';
+import { readListenAddress } from '../process/listen-address.ts';
 
 /** Options of the command line. */
 export interface AgentOptions {
@@ -65,7 +66,7 @@ export function planAgent(options: AgentOptions, folder: string): Result<AgentPl
     return refuse('--listen is 127.0.0.1:PORT or [::1]:PORT: the agent answers this machine alone');
   if (loopback !== undefined && capabilityFile === undefined)
     return refuse('--listen needs --capability-file: every user of this machine can connect');
-  const scraped = metrics === undefined ? undefined : readAddress(metrics);
+  const scraped = metrics === undefined ? undefined : readListenAddress(metrics);
   if (metrics !== undefined && scraped === undefined)
     return refuse('--metrics is HOST:PORT, such as 127.0.0.1:9464');
   const absolute = (path: string): string => resolve(folder, path);
@@ -93,17 +94,8 @@ export function planAgent(options: AgentOptions, folder: string): Result<AgentPl
   });
 }
 
-const PORT_MAX = 65_535;
-
 function readLoopbackAddress(text: string): Omit<LoopbackPlace, 'capabilityFile'> | undefined {
-  const { host, port } = readAddress(text) ?? {};
+  const { host, port } = readListenAddress(text) ?? {};
   if (port === undefined) return undefined;
   return host === '127.0.0.1' || host === '::1' ? { host, port } : undefined;
-}
-
-function readAddress(text: string): MetricsConfig | undefined {
-  const [, v6, name = v6, digits = ''] =
-    /^(?:\[([0-9a-f:]+)\]|([\w.-]+)):(\d{1,5})$/i.exec(text) ?? [];
-  const port = Number(digits);
-  return name === undefined || port > PORT_MAX ? undefined : { host: name, port };
 }

@@ -11,7 +11,7 @@ import { EXIT, type Stdio } from '../terminal/stdio.ts';
 /** Time for the reader of the log to take the last lines, once the work has ended. */
 const LAST_LINES_MS = 2_000;
 
-/** Adds `up`, `serve`, `agent`, `healthcheck` and `rotate-keys`. Each loads its code when it runs. */
+/** Adds `up`, `serve`, `agent`, `inject`, `healthcheck` and `rotate-keys`. Each loads its code when it runs. */
 export function addServerCommands(program: Command, stdio: Stdio): void {
   program
     .command('up')
@@ -84,6 +84,8 @@ export function addServerCommands(program: Command, stdio: Stdio): void {
       setTimeout(() => process.exit(), LAST_LINES_MS).unref();
     });
 
+  addInjectCommand(program, stdio);
+
   program
     .command('healthcheck')
     .description('ask the running service whether it is ready; 0 when it is, else 1')
@@ -109,6 +111,30 @@ export function addServerCommands(program: Command, stdio: Stdio): void {
     .action(async (options) => {
       const { rotateKeys } = await import('./rotate-keys.ts');
       await finish(rotateKeys(options, stdio), stdio);
+    });
+}
+
+function addInjectCommand(program: Command, stdio: Stdio): void {
+  program
+    .command('inject')
+    .description(
+      'answer the API server of Kubernetes: the webhook that gives task pods their API key',
+    )
+    .option('--config <file>', 'YAML file; only its block unionAuth is read')
+    .option('--listen <address>', 'HOST:PORT to answer on, with TLS', '0.0.0.0:8443')
+    .requiredOption('--tls-cert <file>', 'certificate (PEM); used anew when the file changes')
+    .requiredOption('--tls-key <file>', 'its private key (PEM)')
+    .option('--metrics <address>', 'serve metrics on HOST:PORT, path /metrics')
+    .option(
+      '--drain-delay <duration>',
+      'at the end, say so at /readyz and answer as before for so long',
+      '0s',
+    )
+    .option('--json', 'one JSON object when ready instead of text')
+    .action(async (options) => {
+      const { inject } = await import('./inject.ts');
+      await finish(inject(options, stdio), stdio);
+      setTimeout(() => process.exit(), LAST_LINES_MS).unref();
     });
 }
 

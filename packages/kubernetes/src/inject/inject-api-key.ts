@@ -12,6 +12,7 @@ import {
   type Result,
   refuse,
 } from '@sallyport/protocol';
+import { CONTAINER_LISTS } from './container-lists.ts';
 import { addVariable } from './container-variable.ts';
 import type { InjectionWarning } from './injection-warning.ts';
 import { isAbsent, isJsonObject, type JsonObject, memberOf } from './json-object.ts';
@@ -50,13 +51,6 @@ export interface Injection<Pod> {
 
 /** Why a selected pod cannot get the key: `secretName` gives no legal Secret. */
 export type InjectionRefusal = ApiKeySecretRefusal;
-
-/**
- * Lists of a pod's containers that get the key. Sidecars are init containers with `restartPolicy: Always`.
- * Not `ephemeralContainers`: a pod cannot be created with them, and a debugger that a person adds later is
- * not the task.
- */
-const CONTAINER_LISTS = ['initContainers', 'containers'] as const;
 
 /**
  * Adds the environment variable `EAGER_API_KEY` to the containers, init containers and sidecars of a pod, by

@@ -4,6 +4,7 @@
  * @module
  */
 
+export type { Connections } from './connections.ts';
 export {
   type HttpHandler,
   type HttpListener,
@@ -12,6 +13,7 @@ export {
   type ListenOptions,
   listenOnOnePort,
 } from './http-service.ts';
+export { createHttp1Connections } from './http1-connections.ts';
 export { createHttp1Server } from './http1-server.ts';
 export { type IdleTimes, limitIdleTime } from './idle-time.ts';
 export { type ListenKeys, type ListenPlace, listenFailure } from './listen-failure.ts';
