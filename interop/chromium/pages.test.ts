@@ -180,7 +180,8 @@ function accountPage(): Sent {
 }
 
 function consolePage(): Sent {
-  const view = { name: LONG, email: LONG, subject: LONG, issuer: LONG, target: LONG };
+  const person = { name: LONG, email: LONG, subject: LONG, issuer: LONG };
+  const view = { ...person, target: LONG, hasPlatform: true };
   const { headers, body } = buildConsolePage(view, 'http://127.0.0.1:1');
   return { headers: Object.entries(headers), body };
 }

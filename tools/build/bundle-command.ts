@@ -19,6 +19,8 @@ const ENTRIES: Readonly<Record<string, string>> = {
   'keyring-process': 'packages/client/src/store/keyring-process.ts',
   'local-store-maintenance-thread':
     'packages/server/src/session/local/local-store-maintenance-thread.ts',
+  // `up --platform` starts the example's programs.
+  'platform-actor': 'examples/platform/actor.ts',
 };
 
 /**

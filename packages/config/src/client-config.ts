@@ -28,7 +28,13 @@ export interface ClientConfig
   extends Pick<ResolvedSettings, 'origins' | 'unsound' | 'placeOf' | 'isGiven'> {
   readonly config: Pick<
     Config,
-    'admin' | 'dangerouslyAllowPlainHttpTo' | 'executions' | 'server' | 'union'
+    | 'admin'
+    | 'dangerouslyAllowPlainHttpTo'
+    | 'executions'
+    | 'secrets'
+    | 'server'
+    | 'union'
+    | 'unionAuth'
   >;
   /** In no order yet: the caller adds its own and sorts them by `orderProblems`. */
   readonly problems: readonly ConfigProblem[];
@@ -61,9 +67,9 @@ const FOREIGN_BLOCKS: ReadonlySet<string> = new Set([
 export function readClientConfig(sources: ClientConfigSources): ClientConfig {
   const file = readConfigFile(sources.file ?? { path: '', text: '' }, FOREIGN_BLOCKS);
   const resolved = resolveSettings(sources, file, ({ key }) => sources.variables.get(key) ?? []);
-  const { admin, auth, dangerouslyAllowPlainHttpTo, executions, server, union } = buildConfig(
-    resolved.values,
-  );
+  const { admin, auth, dangerouslyAllowPlainHttpTo, executions, secrets, server, ...rest } =
+    buildConfig(resolved.values);
+  const { union, unionAuth } = rest;
   const { origins, unsound, placeOf, isGiven } = resolved;
   const problems = [...file.problems, ...resolved.problems];
   const warnings: ConfigProblem[] = auth.separateServiceApps
@@ -78,7 +84,7 @@ export function readClientConfig(sources: ClientConfigSources): ClientConfig {
   for (const { isWarning, ...finding } of plainHttp)
     (isWarning === true ? warnings : problems).push({ ...placeOf(finding.key), ...finding });
   return {
-    config: { admin, dangerouslyAllowPlainHttpTo, executions, server, union },
+    config: { admin, dangerouslyAllowPlainHttpTo, executions, secrets, server, union, unionAuth },
     problems,
     warnings,
     origins,

@@ -38,6 +38,12 @@ export function addServerCommands(program: Command, stdio: Stdio): void {
       '--cli-refresh-tokens',
       'let the command line stay signed in: the native app gets refresh tokens and asks for them',
     )
+    .addOption(
+      new Option(
+        '--platform',
+        "run the platform's services, too: programs that call one another through the gateway",
+      ).conflicts('upstream'),
+    )
     .option('--sign-in-as <name>', 'INSECURE: sign everybody in as ada or grace, without a page')
     .option('--json', 'one JSON object when ready instead of text')
     .action(async (options) => {

@@ -6,12 +6,11 @@
 
 import { createWriteStream } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { createGateway } from '@sallyport/gateway';
 import { API_SCOPE, createEmbeddedIdp } from '@sallyport/idp';
-import { ROUTE_GROUPS, type RouteGroup } from '@sallyport/protocol';
 import { createPinoLog } from '@sallyport/server';
 import { listenOnOnePort } from '@sallyport/server/listener';
 import { createConsole } from '../console/console-server.ts';
+import type { PlatformView } from '../console/platform-view.ts';
 import { findFreePort } from '../process/free-port.ts';
 import { stopSignal } from '../process/stop-signal.ts';
 import { EXIT, type Stdio } from '../terminal/stdio.ts';
@@ -19,7 +18,9 @@ import { announce } from '../up/announcement.ts';
 import { createAdminToken, writeApiKeyAdminFile } from '../up/api-key-admin-file.ts';
 import { CLIENT_IDS, writeDeploymentFile } from '../up/deployment.ts';
 import { listenHttp } from '../up/http-listener.ts';
+import { openGateway } from '../up/open-gateway.ts';
 import { createPlaneFetch } from '../up/plane-fetch.ts';
+import type { Platform } from '../up/platform/start-platform.ts';
 import { startAdmin } from '../up/start-admin.ts';
 import { openStateFolder } from '../up/state-folder.ts';
 import { openTlsFiles } from '../up/tls-files.ts';
@@ -35,6 +36,8 @@ export interface UpOptions {
   readonly https?: boolean;
   /** Whether the native app may stay signed in by refresh tokens, and asks for them. */
   readonly cliRefreshTokens?: boolean;
+  /** Whether the platform's services run, too: programs that call one another. */
+  readonly platform?: boolean;
   readonly json?: boolean;
 }
 
@@ -113,23 +116,34 @@ export async function up(options: UpOptions, stdio: Stdio): Promise<number> {
       admin.stopping();
       return adminListener.close();
     });
-    const backend = options.upstream ?? (await startConsole(issuer, stops));
-
-    const gateway = createGateway({
-      publicOrigin: url,
-      routes: options.upstream === undefined ? ROUTE_GROUPS : ROUTE_GROUPS.filter(isForUpstream),
-      upstreamFor: ({ backend: name, transport }) => {
-        if (name === 'admin') return `http://${LOOPBACK}:${adminListener.port}`;
-        // The console serves pages; RPC services of other backends are not part of this plane.
-        return transport === 'grpc' ? options.upstream : backend;
+    let platform: Platform | undefined;
+    const hasPlatform = options.platform === true;
+    const viewPlatform = () => platform?.view() ?? [];
+    const consoleOrigin =
+      options.upstream ??
+      (await startConsole(issuer, hasPlatform ? viewPlatform : undefined, stops));
+    await openGateway(
+      {
+        publicUrl: url,
+        port,
+        host: LOOPBACK,
+        tls,
+        admin,
+        adminOrigin: `http://${LOOPBACK}:${adminListener.port}`,
+        consoleOrigin,
+        upstream: options.upstream,
+        platform: hasPlatform ? (...service) => platform?.findService(...service) : undefined,
+        log,
       },
-      tls,
-      answer: admin.answer,
-      backendHeaders: admin.backendHeaders,
-      log: (event, fields) => log('info', event, fields),
-    });
-    await gateway.listen(port, LOOPBACK);
-    stops.push(() => gateway.drain());
+      stops,
+    );
+    if (hasPlatform) {
+      const { startPlatform } = await import('../up/platform/start-platform.ts');
+      const plane = { stateDirectory, publicUrl: url, httpsUrl, caFile: tls.caFile, issuer, idp };
+      const started = await startPlatform(plane);
+      platform = started;
+      stops.push(() => started.stop());
+    }
     // A reader of the ready line may send a signal at once.
     const stopped = stopSignal();
     announce(
@@ -143,6 +157,7 @@ export async function up(options: UpOptions, stdio: Stdio): Promise<number> {
         deploymentFile: writeDeploymentFile(deployment),
         logFile,
         signInAs: options.signInAs,
+        platformFolder: platform?.folder,
       },
       options.json === true,
       stdio,
@@ -155,18 +170,12 @@ export async function up(options: UpOptions, stdio: Stdio): Promise<number> {
   }
 }
 
-/**
- * An application of one's own has no callbacks that prove themselves, so all of it is behind the
- * sign-in; and no path of it belongs to the admin service, except those that signing in needs.
- */
-function isForUpstream(group: RouteGroup): boolean {
-  return group.backend === 'admin'
-    ? !group.protected || group.transport === 'grpc'
-    : group.protected;
-}
-
-async function startConsole(idpOrigin: string, stops: Stop[]): Promise<string> {
-  const listener = await listenHttp(createConsole(idpOrigin), 0, LOOPBACK);
+async function startConsole(
+  idpOrigin: string,
+  viewPlatform: (() => PlatformView) | undefined,
+  stops: Stop[],
+): Promise<string> {
+  const listener = await listenHttp(createConsole(idpOrigin, viewPlatform), 0, LOOPBACK);
   stops.push(() => listener.close());
   return `http://${LOOPBACK}:${listener.port}`;
 }

@@ -8,26 +8,25 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { IDENTITY_HEADERS, PATHS } from '@sallyport/protocol';
 import { buildConsolePage } from './console-page.ts';
 import { CONSOLE_SCRIPT } from './console-script.ts';
+import { buildPlatformPage, describePlatform, PLATFORM_PATH } from './platform-page.ts';
+import { PLATFORM_SCRIPT } from './platform-script.ts';
+import type { PlatformView } from './platform-view.ts';
 
 /**
  * Creates the listener. It trusts the identity headers, because only the gateway can reach it: it
  * must not be listened for on anything but the loopback.
  *
  * @param idpOrigin - Where signing out leads.
+ * @param viewPlatform - What the page of the platform shows; without it there is no such page.
  */
 export function createConsole(
   idpOrigin: string,
+  viewPlatform?: () => PlatformView,
 ): (req: IncomingMessage, res: ServerResponse) => void {
   return (req, res) => {
-    if (req.url === '/console.js') {
-      res.writeHead(200, {
-        'content-type': 'text/javascript; charset=utf-8',
-        'cache-control': 'no-store',
-        'x-content-type-options': 'nosniff',
-      });
-      res.end(CONSOLE_SCRIPT);
-      return;
-    }
+    const path = req.url?.split('?', 1)[0] ?? '/';
+    const script = SCRIPTS.get(path);
+    if (script !== undefined) return sendText(res, 'text/javascript', script);
     const identity = (name: string) => {
       const value = req.headers[name];
       return typeof value === 'string' ? decode(value) : '';
@@ -37,6 +36,16 @@ export function createConsole(
       answerWithoutSession(req.url, res);
       return;
     }
+    if (viewPlatform !== undefined && path === PLATFORM_PATH) {
+      const { headers, body } = buildPlatformPage(viewPlatform(), Date.now(), idpOrigin);
+      res.writeHead(200, headers);
+      res.end(req.method === 'HEAD' ? undefined : body);
+      return;
+    }
+    if (viewPlatform !== undefined && path === `${PLATFORM_PATH}.json`) {
+      const described = describePlatform(viewPlatform(), Date.now());
+      return sendText(res, 'application/json', JSON.stringify(described));
+    }
     const page = buildConsolePage(
       {
         name: identity(IDENTITY_HEADERS.name),
@@ -44,12 +53,27 @@ export function createConsole(
         subject,
         issuer: identity(IDENTITY_HEADERS.issuer),
         target: req.url ?? '/',
+        hasPlatform: viewPlatform !== undefined,
       },
       idpOrigin,
     );
     res.writeHead(200, page.headers);
     res.end(req.method === 'HEAD' ? undefined : page.body);
   };
+}
+
+const SCRIPTS: ReadonlyMap<string, string> = new Map([
+  ['/console.js', CONSOLE_SCRIPT],
+  [`${PLATFORM_PATH}.js`, PLATFORM_SCRIPT],
+]);
+
+function sendText(res: ServerResponse, type: string, text: string): void {
+  res.writeHead(200, {
+    'content-type': `${type}; charset=utf-8`,
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  });
+  res.end(text);
 }
 
 /** An open route comes here without an identity: the health check, or one that is not served. */

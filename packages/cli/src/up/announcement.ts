@@ -4,6 +4,7 @@
  * @module
  */
 
+import { PLATFORM_PATH } from '../console/platform-page.ts';
 import type { Stdio } from '../terminal/stdio.ts';
 
 /** What a person needs to go on. */
@@ -19,6 +20,8 @@ export interface Announcement {
   readonly deploymentFile: string;
   readonly logFile: string;
   readonly signInAs: string | undefined;
+  /** Folder of the platform's pods; absent where its services do not run. */
+  readonly platformFolder: string | undefined;
 }
 
 /**
@@ -28,8 +31,9 @@ export interface Announcement {
  * type them; a pipe, a log or `--json` gets the name of their file.
  */
 export function announce(announcement: Announcement, isJson: boolean, stdio: Stdio): void {
-  const { url, httpsUrl, caFile, issuer, users, passwordsFile, deploymentFile, logFile, signInAs } =
+  const { url, httpsUrl, caFile, issuer, users, passwordsFile, deploymentFile, logFile } =
     announcement;
+  const { signInAs, platformFolder } = announcement;
   if (isJson) {
     stdio.out(
       JSON.stringify({
@@ -41,6 +45,7 @@ export function announce(announcement: Announcement, isJson: boolean, stdio: Std
         passwordsFile,
         deploymentFile,
         logFile,
+        ...(platformFolder === undefined ? {} : { platformFolder }),
       }),
     );
     return;
@@ -67,6 +72,8 @@ export function announce(announcement: Announcement, isJson: boolean, stdio: Std
   stdio.out(`  over TLS  ${httpsUrl}, authority in ${caFile}`);
   stdio.out(`  settings for serve  ${deploymentFile}`);
   stdio.out(`  log  ${logFile}`);
+  if (platformFolder !== undefined)
+    stdio.out(`  platform  ${url}${PLATFORM_PATH}, its pods in ${platformFolder}`);
   stdio.out('');
   stdio.out('  Ctrl-C stops it.');
 }

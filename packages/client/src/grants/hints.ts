@@ -16,7 +16,7 @@ const HINTS: ReadonlyMap<string, string> = new Map([
   ['interaction_required', 'Start again and finish the pages of the identity provider.'],
   [
     'invalid_client',
-    'Compare client ID and client secret with those registered at the identity provider.',
+    'Compare client ID and client secret with those registered at the identity provider; AUTH_CLIENT_ID (data plane) has to equal INTERNAL_CLIENT_ID (control plane).',
   ],
   ['invalid_grant', 'It was used before, has expired or was revoked. Sign in again.'],
   [

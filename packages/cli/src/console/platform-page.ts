@@ -1,0 +1,173 @@
+/**
+ * The page of the platform: each service that is no person, whom it calls, as which client, until when its token lives,
+ * and what went wrong last.
+ *
+ * @module
+ */
+
+import { type Html, html } from '@sallyport/protocol';
+import { type ConsolePage, frameConsolePage } from './console-frame.ts';
+import type { ActorView, PlatformView } from './platform-view.ts';
+
+/** Of the page. With `.js` and `.json` at its end: its script, and what that reads. */
+export const PLATFORM_PATH = '/platform';
+
+/** What changes on a card, in words. */
+export interface ActorWords {
+  readonly name: string;
+  readonly state: ActorView['state'];
+  readonly status: string;
+  readonly client: string;
+  readonly token: string;
+  readonly calls: string;
+  readonly bare: string;
+  /** Empty when nothing has gone wrong yet. */
+  readonly error: string;
+  readonly when: string;
+  readonly isOver: boolean;
+}
+
+/** What changes on the page. */
+export interface PlatformWords {
+  readonly summary: string;
+  readonly isWell: boolean;
+  readonly actors: readonly ActorWords[];
+}
+
+const STYLE = `
+main{max-width:76rem}
+#summary{font-size:1.1rem;font-weight:600;color:var(--bad)}#summary.good{color:var(--good)}
+.plane{background:none;border:0;padding:0}
+.plane h2{font-size:1.1rem;color:var(--text)}
+.cards{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(21rem,100%),1fr));gap:1rem}
+article{background:var(--card);border:1px solid var(--line);border-top:.25rem solid var(--field);border-radius:.75rem;padding:1.1rem 1.25rem;display:flex;flex-direction:column;gap:.75rem;min-width:0}
+article[data-state=calling]{border-top-color:var(--good)}
+article[data-state=failing],article[data-state=waiting]{border-top-color:var(--bad)}
+article h3{margin:0;font-size:1.1rem;line-height:1.3}
+.top{display:flex;flex-wrap:wrap;gap:.25rem .75rem;align-items:baseline;justify-content:space-between}
+.status{font-size:.9rem;font-weight:600;color:var(--dim)}
+[data-state=calling] .status{color:var(--good)}
+[data-state=failing] .status,[data-state=waiting] .status{color:var(--bad)}
+article p{margin:0}
+article dl{grid-template-columns:8rem 1fr;gap:.2rem .75rem;font-size:.95rem}
+.error{border-left:.25rem solid var(--bad);background:var(--code);border-radius:.3rem;padding:.5rem .75rem;font-size:.9rem}
+.error.over{border-left-color:var(--field)}
+.error .when{display:block;color:var(--dim)}
+details{font-size:.9rem;margin-top:auto}
+summary{cursor:pointer;color:var(--dim);padding:.2rem 0}
+details dl{margin-top:.4rem}
+@media (max-width:30rem){article dl{gap:.2rem .75rem}article dd{margin:0}details dl{grid-template-columns:1fr}}
+@media (forced-colors:active){article{border:1px solid CanvasText}}
+`;
+
+/**
+ * Puts into words what changes.
+ *
+ * @param now - Epoch milliseconds.
+ */
+export function describePlatform(view: PlatformView, now: number): PlatformWords {
+  const calling = view.filter(({ state }) => state === 'calling').length;
+  const isWell = calling === view.length;
+  return {
+    summary: isWell
+      ? `All ${view.length} call their peers, each with a token of its own`
+      : `${calling} of ${view.length} call their peers`,
+    isWell,
+    actors: view.map((actor) => describeActor(actor, now)),
+  };
+}
+
+/** Builds the page, as it is now; its script keeps it so. */
+export function buildPlatformPage(view: PlatformView, now: number, idpOrigin: string): ConsolePage {
+  const words = describePlatform(view, now);
+  const cards = (plane: ActorView['plane']): readonly Html[] =>
+    view.flatMap((actor, index) => {
+      const changing = words.actors[index];
+      return actor.plane !== plane || changing === undefined ? [] : [buildCard(actor, changing)];
+    });
+  return frameConsolePage(
+    {
+      title: 'Platform',
+      script: `${PLATFORM_PATH}.js`,
+      style: STYLE,
+      links: html`<a href="/">Console</a>`,
+      main: html`<section><h1>Platform</h1>
+<p id="summary"${words.isWell ? html` class="good"` : undefined} role="status">${words.summary}</p>
+<p class="dim">These services are no person. Each proves itself with the client secret or API key in its own files, keeps its token fresh, and calls its peer through the gateway. Change a file, and watch what the service says.</p>
+<p id="stale" class="dim" hidden>This page has lost its connection; it shows what it heard last. <a href="${PLATFORM_PATH}">Load it again</a></p></section>
+<section class="plane" aria-labelledby="control"><h2 id="control">Control plane</h2><div class="cards">${cards('control plane')}</div></section>
+<section class="plane" aria-labelledby="data"><h2 id="data">Data plane</h2><div class="cards">${cards('data plane')}</div></section>`,
+    },
+    idpOrigin,
+  );
+}
+
+function buildCard(actor: ActorView, words: ActorWords): Html {
+  const { name, peer, protocol, readsFrom, secret, secretFile, folder, logFile } = actor;
+  const isShown = words.error !== '';
+  return html`<article id="${name}" data-state="${words.state}" aria-labelledby="${name}-name">
+<div class="top"><h3 id="${name}-name">${name}</h3><span class="status" data-is="status">${words.status}</span></div>
+<p>calls <strong>${peer}</strong> over ${protocol}</p>
+<dl><dt>As client</dt><dd data-is="client">${words.client}</dd><dt>Token ends</dt><dd data-is="token">${words.token}</dd><dt>Calls</dt><dd data-is="calls">${words.calls}</dd><dt>Without a token</dt><dd data-is="bare">${words.bare}</dd></dl>
+<p class="error${words.isOver ? ' over' : ''}"${isShown ? undefined : html` hidden`}><span class="when" data-is="when">${words.when}</span><span data-is="error">${words.error}</span></p>
+<details><summary>Its files</summary><dl><dt>Reads</dt><dd><code>${readsFrom}</code></dd><dt>Secret</dt><dd>${secret}</dd><dt>File of it</dt><dd><code>${secretFile}</code></dd><dt>Its root</dt><dd><code>${folder}</code></dd><dt>Log</dt><dd><code>${logFile}</code></dd></dl></details>
+</article>`;
+}
+
+const STATUS: Readonly<Record<ActorView['state'], string>> = {
+  starting: 'starting',
+  calling: 'calling',
+  failing: 'call fails',
+  waiting: 'waits to be started again',
+};
+
+function describeActor(actor: ActorView, now: number): ActorWords {
+  const { name, state, clientId, knownAs, tokenEndsAt, admitted, withoutToken, lastError } = actor;
+  // Paths as the pod would see them.
+  const error = lastError?.words.replaceAll(actor.folder, '') ?? '';
+  return {
+    name,
+    state,
+    status: state === 'waiting' ? `${STATUS.waiting}, start ${actor.starts}` : STATUS[state],
+    client: describeClient(state, clientId, knownAs),
+    token: tokenEndsAt === undefined ? 'it has none' : describeEnd(tokenEndsAt - now),
+    calls: `${admitted} admitted`,
+    bare: describeBare(withoutToken),
+    error,
+    when:
+      lastError === undefined
+        ? ''
+        : lastError.isOver
+          ? `Over; it began ${describeTime(now - lastError.since)} ago:`
+          : `For ${describeTime(now - lastError.since)}:`,
+    isOver: lastError?.isOver === true,
+  };
+}
+
+function describeClient(
+  state: ActorView['state'],
+  clientId: string | undefined,
+  knownAs: string | undefined,
+): string {
+  if (clientId === undefined) return state === 'failing' ? 'none: it sends no token' : '…';
+  return knownAs === undefined || knownAs === clientId
+    ? clientId
+    : `${clientId}, known as ${knownAs}`;
+}
+
+function describeBare(answer: string | undefined): string {
+  if (answer === undefined) return '…';
+  return answer === 'admitted' ? 'ADMITTED, which is a fault' : `refused (${answer})`;
+}
+
+function describeEnd(leftMs: number): string {
+  return leftMs <= 0 ? 'has ended' : `in ${describeTime(leftMs)}`;
+}
+
+const MINUTE_MS = 60_000;
+
+function describeTime(ms: number): string {
+  return ms < MINUTE_MS
+    ? `${Math.max(0, Math.floor(ms / 1_000))} s`
+    : `${Math.floor(ms / MINUTE_MS)} min`;
+}
