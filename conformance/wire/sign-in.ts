@@ -98,7 +98,12 @@ export async function expectAccepted(service: Service, lie: Lie): Promise<void> 
   expect(await askMe(service, browser)).toBe(200);
 }
 
-const STATUS = { token_invalid: 502, idp_unreachable: 503, idp_refused: 403 } as const;
+const STATUS = {
+  token_invalid: 502,
+  idp_unreachable: 503,
+  idp_refused: 403,
+  misconfigured: 500,
+} as const;
 
 /**
  * A lie ends on a page: no session, no cookie left, nothing of a token on the page or in the log; and

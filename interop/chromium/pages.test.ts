@@ -47,6 +47,7 @@ const REASONS: Readonly<Record<FailureReason, true>> = {
   cross_site: true,
   idp_refused: true,
   idp_unreachable: true,
+  misconfigured: true,
   not_allowed: true,
   rate_limited: true,
   renewal_unavailable: true,

@@ -46,7 +46,7 @@ export {
 } from './idp-refusal.ts';
 export { isLoopbackHost, isOnThisMachine } from './loopback.ts';
 export { createRouteMatcher, type RouteMatcher } from './match-route.ts';
-export { isOwnEndpoint, METRICS_PATH, PATHS } from './paths.ts';
+export { isOwnEndpoint, listRegisteredAddresses, METRICS_PATH, PATHS } from './paths.ts';
 export type { JsonValue, Principal, UserRecord } from './principal.ts';
 export { escapeUnprintable, withoutUnprintable } from './printable.ts';
 export {

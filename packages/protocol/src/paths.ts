@@ -47,3 +47,22 @@ export function isOwnEndpoint(path: string): boolean {
     (own) => path === own || path.startsWith(`${own}/`),
   );
 }
+
+/**
+ * The addresses that the web application has to be registered with at the IdP, by the names of their metadata.
+ *
+ * @param publicOrigin - Of `publicUrl`.
+ *
+ * @see Requirement, "IdP applications"; OpenID Connect RP-Initiated Logout 1.0 section 3.1, Back-Channel Logout 1.0 section 2.2
+ */
+export function listRegisteredAddresses(publicOrigin: string): {
+  readonly redirect_uri: string;
+  readonly post_logout_redirect_uri: string;
+  readonly backchannel_logout_uri: string;
+} {
+  return {
+    redirect_uri: publicOrigin + PATHS.callback,
+    post_logout_redirect_uri: publicOrigin + PATHS.logout,
+    backchannel_logout_uri: publicOrigin + PATHS.backchannelLogout,
+  };
+}

@@ -83,6 +83,7 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
   const readiness = options.readiness ?? new Readiness();
   const watched = readiness.watch({
     isIdpKnown: () => relyingParty.isReady(),
+    areIssuerKeysKnown: () => verdict.bearer.isAble(),
     isKeyRingKnown: () => session.ring.isKnown(),
     askStore: () => store.endReason(NO_SESSION),
   });

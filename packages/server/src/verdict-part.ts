@@ -9,6 +9,7 @@ import type { AdminServerOptions } from './admin-server-options.ts';
 import type { ReadOrigin } from './audit/audit-origin.ts';
 import { createBearerVerifier, type RunningBearerVerifier } from './bearer/bearer-verifier.ts';
 import { createIssuerFetch } from './issuer/issuer-request.ts';
+import { IssuerMismatch } from './issuer/metadata/issuer-mismatch.ts';
 import { describeFailure } from './log/log.ts';
 import { RenewalBudget } from './session/renewal/renewal-budget.ts';
 import { Renewals } from './session/renewal/renewals.ts';
@@ -68,8 +69,11 @@ export function createVerdictPart(
     now,
     schedule,
     onKeysLoaded: (issuer, ignored) => log('info', 'issuer_keys_read', { issuer, ignored }),
-    onFailure: (issuer, cause) =>
-      log('warn', 'issuer_unavailable', { issuer, failure: describeFailure(cause) }),
+    onFailure: (issuer, cause) => {
+      // Logged once for all that ask this issuer.
+      if (cause instanceof IssuerMismatch) return;
+      log('warn', 'issuer_unavailable', { issuer, failure: describeFailure(cause) });
+    },
   });
   const verifier = createSessionVerifier({
     cookies,

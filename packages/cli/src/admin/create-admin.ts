@@ -16,9 +16,11 @@ import {
   createKeyRingFile,
   createRelyingParty,
   type Readiness,
+  type RelyingParty,
+  type RelyingPartyOptions,
   type SessionStore,
 } from '@sallyport/server';
-import { createIssuers, createMetadataSource } from '@sallyport/server/issuer';
+import { createIssuers, createMetadataSource, IssuerMismatch } from '@sallyport/server/issuer';
 import {
   combineObservers,
   createAudit,
@@ -31,6 +33,7 @@ import {
 import type { Ports } from '../process/ports.ts';
 import { selectBearerSettings } from './bearer-settings.ts';
 import type { WebClientSecret } from './client-secret.ts';
+import { logIssuerMismatch } from './issuer-mismatch-log.ts';
 
 /** Steps of {@link random}. */
 const RANDOM_STEPS = 2 ** 32;
@@ -68,21 +71,16 @@ export function createAdmin(
     now,
     schedule,
     dangerouslyAllowPlainHttpTo: config.dangerouslyAllowPlainHttpTo,
+    onMismatch: logIssuerMismatch(config, log, now),
   });
-  const relyingParty = createRelyingParty({
+  const relyingParty = openRelyingParty(config, {
     issuers,
-    issuer: openId.baseUrl,
-    clientId: openId.clientId,
     credential,
-    pushedAuthorization: openId.pushedAuthorization,
-    scopes: openId.scopes,
-    publicOrigin: url.origin,
     fetch,
     patientFetch: watch(patientFetch),
     schedule,
     now,
-    onFailure: (cause) => log('warn', 'idp_unreachable', { failure: describeFailure(cause) }),
-    onReady: () => log('info', 'idp_metadata_read'),
+    log,
   });
   const metadata = createMetadataSource({
     issuers,
@@ -160,6 +158,35 @@ export function createAdmin(
   };
 }
 
+/** What the relying party is made from beside the configuration. */
+type RelyingPartyPorts = Pick<
+  RelyingPartyOptions,
+  'credential' | 'fetch' | 'issuers' | 'now' | 'patientFetch' | 'schedule'
+> &
+  Pick<Ports, 'log'>;
+
+function openRelyingParty(
+  { auth, publicUrl }: Config,
+  { log, ...ports }: RelyingPartyPorts,
+): RelyingParty {
+  const { openId } = auth.userAuth;
+  return createRelyingParty({
+    ...ports,
+    issuer: openId.baseUrl,
+    clientId: openId.clientId,
+    proof: describeProof(openId),
+    pushedAuthorization: openId.pushedAuthorization,
+    scopes: openId.scopes,
+    publicOrigin: new URL(publicUrl).origin,
+    onFailure: (cause) => {
+      // Logged once for all that ask this issuer.
+      if (cause instanceof IssuerMismatch) return;
+      log('warn', 'idp_unreachable', { failure: describeFailure(cause) });
+    },
+    onReady: () => log('info', 'idp_metadata_read'),
+  });
+}
+
 /** Where lines of that level are not written, nothing is done for them. */
 function openVerdictLog(
   { logLevel, sampleSuccesses }: Config['observe'],
@@ -191,5 +218,19 @@ function toCredential(webClient: WebClientSecret, now: () => number): ClientCred
       return webClient;
     case 'private_key_jwt':
       return { method: 'private_key_jwt', keys: createClientKeys(webClient.key, now) };
+  }
+}
+
+/** What the web app proves itself by and where that comes from, for the line about an IdP that does not accept it. */
+function describeProof({
+  clientAuthentication,
+  clientSecretFile,
+  privateKeyLocation,
+}: Config['auth']['userAuth']['openId']): string {
+  switch (clientAuthentication) {
+    case 'client_secret':
+      return `the secret in ${clientSecretFile} (auth.userAuth.openId.clientSecretFile)`;
+    case 'private_key_jwt':
+      return `the private key in ${privateKeyLocation} (auth.userAuth.openId.privateKeyLocation)`;
   }
 }

@@ -76,9 +76,9 @@ describe('A graph', () => {
   it('made later does not wait for a store that has answered one before, and is away now', async () => {
     const { source, create } = await begin();
     const [before, after] = [create(), create()];
-    expect(await before.waitingFor()).toEqual(['identity_provider']);
+    expect(await before.waitingFor()).toEqual(['identity_provider', 'issuer_keys']);
     source.close();
-    expect(await after.waitingFor()).toEqual(['identity_provider']);
+    expect(await after.waitingFor()).toEqual(['identity_provider', 'issuer_keys']);
     await Promise.all([before.close(), after.close()]);
   });
 
@@ -86,7 +86,7 @@ describe('A graph', () => {
     const { source, create } = await begin();
     source.close();
     const graph = create();
-    expect(await graph.waitingFor()).toEqual(['identity_provider', 'session_store']);
+    expect(await graph.waitingFor()).toEqual(['identity_provider', 'issuer_keys', 'session_store']);
     await graph.close();
   });
 });

@@ -42,6 +42,11 @@ export interface BearerVerifierOptions
 export interface RunningBearerVerifier extends BearerVerifier {
   /** Every issuer, and whether its keys have been read. */
   issuers(): ReadonlyMap<string, boolean>;
+  /**
+   * Whether tokens of the first issuer can be verified: its keys have been read, or it has an introspection endpoint. A further
+   * issuer that is away keeps nothing else from being answered.
+   */
+  isAble(): boolean;
   /** As the JWT verifier reports them. */
   keySets(): readonly FetchedKeySet[];
   /** Verdicts in memory, refusals counted. */
@@ -109,6 +114,9 @@ export function createBearerVerifier(options: BearerVerifierOptions): RunningBea
     },
 
     issuers: () => jwts.issuers(),
+    isAble: () =>
+      introspection !== undefined ||
+      jwts.issuers().get(settings.issuers[0]?.issuer ?? '') !== false,
     keySets: () => jwts.keySets(),
     remembered: () => ({
       size: admissions.size + refusals.size,

@@ -2,9 +2,16 @@ import { describe, expect, it } from 'vitest';
 import { Readiness } from './readiness.ts';
 
 function parts(readiness = new Readiness()) {
-  const state = { isIdpKnown: false, isStoreThere: false, isKeyRingKnown: true, asked: 0 };
+  const state = {
+    isIdpKnown: false,
+    areIssuerKeysKnown: true,
+    isStoreThere: false,
+    isKeyRingKnown: true,
+    asked: 0,
+  };
   const { waitingFor, isReady } = readiness.watch({
     isIdpKnown: () => state.isIdpKnown,
+    areIssuerKeysKnown: () => state.areIssuerKeysKnown,
     isKeyRingKnown: () => state.isKeyRingKnown,
     askStore: async () => {
       state.asked += 1;
@@ -29,6 +36,14 @@ describe('The parts', () => {
     Object.assign(state, { isIdpKnown: true, isStoreThere: true, isKeyRingKnown: false });
     expect([await waitingFor(), isReady()]).toEqual([['key_ring'], false]);
     state.isKeyRingKnown = true;
+    expect([await waitingFor(), isReady()]).toEqual([[], true]);
+  });
+
+  it('keys of bearer tokens that were never read are one of them', async () => {
+    const { state, waitingFor, isReady } = parts();
+    Object.assign(state, { isIdpKnown: true, isStoreThere: true, areIssuerKeysKnown: false });
+    expect([await waitingFor(), isReady()]).toEqual([['issuer_keys'], false]);
+    state.areIssuerKeysKnown = true;
     expect([await waitingFor(), isReady()]).toEqual([[], true]);
   });
 
@@ -89,6 +104,7 @@ describe('What is known of readiness, without waiting', () => {
     let asked = 0;
     const { isReady } = readiness.watch({
       isIdpKnown: () => true,
+      areIssuerKeysKnown: () => true,
       isKeyRingKnown: () => true,
       askStore: async () => {
         asked += 1;
@@ -106,6 +122,7 @@ describe('What is known of readiness, without waiting', () => {
     let asked = 0;
     const { isReady } = new Readiness().watch({
       isIdpKnown: () => true,
+      areIssuerKeysKnown: () => true,
       isKeyRingKnown: () => true,
       askStore() {
         asked += 1;

@@ -8,6 +8,8 @@
 export type WaitedFor =
   /** Its metadata has not been read yet: sign-in is not possible. */
   | 'identity_provider'
+  /** Keys of the issuer of bearer tokens have not been read yet: they cannot be verified. */
+  | 'issuer_keys'
   /** Its first answer. */
   | 'session_store'
   /** The key ring file has not been read yet: session cookies cannot be verified. */
@@ -31,6 +33,7 @@ export interface WatchedReadiness {
 /** What {@link Readiness.watch} asks. */
 export interface WatchedParts {
   readonly isIdpKnown: () => boolean;
+  readonly areIssuerKeysKnown: () => boolean;
   /** Looks at it, at most once a second. */
   readonly isKeyRingKnown: () => boolean;
   /** Asks the store anything. Rejects when it is away, which it logs itself. */
@@ -54,25 +57,37 @@ export class Readiness {
   }
 
   /**
-   * Says of some parts whether the IdP and the key ring are known, and whether the store has answered at
+   * Says of some parts whether the IdP, the keys of bearer tokens and the key ring are known, and whether the store has answered at
    * least once, these parts or others of the process: when it is away later sessions are undecided, which is no reason to turn
    * away everything else. Does not follow them yet. Asks the store at once, so that one that cannot be used
    * is reported when the process starts.
    */
-  watch({ isIdpKnown, isKeyRingKnown, askStore }: WatchedParts): WatchedReadiness {
+  watch({
+    isIdpKnown,
+    areIssuerKeysKnown,
+    isKeyRingKnown,
+    askStore,
+  }: WatchedParts): WatchedReadiness {
     this.#askMeanwhile(askStore);
     return {
       waitingFor: async () => {
         if (!this.#hasStoreAnswered) await this.#ask(askStore);
         return [
           ...(isIdpKnown() ? [] : (['identity_provider'] as const)),
+          ...(areIssuerKeysKnown() ? [] : (['issuer_keys'] as const)),
           ...(this.#hasStoreAnswered ? [] : (['session_store'] as const)),
           ...(isKeyRingKnown() ? [] : (['key_ring'] as const)),
         ];
       },
       isReady: () => {
         this.#askMeanwhile(askStore);
-        return !this.#isDraining && this.#hasStoreAnswered && isIdpKnown() && isKeyRingKnown();
+        return (
+          !this.#isDraining &&
+          this.#hasStoreAnswered &&
+          isIdpKnown() &&
+          areIssuerKeysKnown() &&
+          isKeyRingKnown()
+        );
       },
     };
   }

@@ -27,5 +27,6 @@ export {
 } from './metadata/authorization-server-metadata.ts';
 export { type EndpointProblem, findEndpointProblem } from './metadata/endpoint-address.ts';
 export type { FollowedMetadata, IssuerMetadata, MetadataUse } from './metadata/issuer-metadata.ts';
+export { IssuerMismatch } from './metadata/issuer-mismatch.ts';
 export { fetchIssuerDocument, listMetadataUrls } from './metadata/metadata-request.ts';
 export { createPatientFetch } from './patient-fetch.ts';

@@ -8,6 +8,7 @@ import type { Schedule } from '../time/schedule.ts';
 import { createIssuerFetch } from './issuer-request.ts';
 import { IssuerKeys } from './keys/issuer-keys.ts';
 import { IssuerMetadata } from './metadata/issuer-metadata.ts';
+import type { IssuerMismatch } from './metadata/issuer-mismatch.ts';
 import { listMetadataUrls } from './metadata/metadata-request.ts';
 
 /** Ports of {@link createIssuers}. */
@@ -19,6 +20,8 @@ export interface IssuersOptions {
   readonly random?: () => number;
   /** Origins that issuers and their endpoints may be at over plain http, beyond the loopback. */
   readonly dangerouslyAllowPlainHttpTo?: readonly string[];
+  /** Called with each metadata document of another issuer. */
+  readonly onMismatch?: (mismatch: IssuerMismatch) => void;
 }
 
 /** One issuer. */

@@ -77,6 +77,7 @@ const TABLE = {
   idp_unreachable: { levels: ['warn'], bound: 'every', metrics: ['sallyport_failures_total'] },
   inject_listening: { levels: ['info'], bound: 'every', metrics: [] },
   issuer_keys_read: { levels: ['info'], bound: 'every', metrics: [] },
+  issuer_mismatch: { levels: ['error'], bound: 'by_writer', metrics: ['sallyport_failures_total'] },
   issuer_unavailable: { levels: ['warn'], bound: 'every', metrics: ['sallyport_failures_total'] },
   kept_metadata_ignored: { levels: ['warn'], bound: 'every', metrics: [] },
   kept_metadata_read: { levels: ['info'], bound: 'every', metrics: [] },

@@ -15,6 +15,7 @@ export type FailureReason =
   | 'cross_site'
   | 'idp_refused'
   | 'idp_unreachable'
+  | 'misconfigured'
   | 'not_allowed'
   | 'rate_limited'
   | 'renewal_unavailable'
@@ -34,7 +35,9 @@ export interface FailureDetails {
   /** The account that was refused, as the IdP names it. Untrusted text. */
   readonly account?: string;
   /** The IdP's error code and words. Untrusted text, shown only for an attempt this browser made. */
-  readonly idpError?: { readonly code: string; readonly description: string };
+  readonly idpError?: { readonly code: string; readonly description: string } | undefined;
+  /** Addresses of this platform that have to be registered at the IdP. */
+  readonly register?: readonly string[];
 }
 
 interface Wording {
@@ -74,7 +77,7 @@ const WORDING: Readonly<Record<FailureReason, Wording>> = {
   idp_refused: {
     status: 403,
     title: 'The identity provider did not sign you in',
-    what: 'You cancelled there, or it refused.',
+    what: 'It refused to finish this sign-in.',
     todo: 'Try again. If it keeps happening, show this page to the operator of this platform.',
   },
   idp_unreachable: {
@@ -82,6 +85,12 @@ const WORDING: Readonly<Record<FailureReason, Wording>> = {
     title: 'The identity provider cannot be reached',
     what: 'This platform cannot reach it at the moment, so new sign-ins fail. Existing sessions continue.',
     todo: 'Try again in a minute. If it keeps happening, show this page to the operator of this platform.',
+  },
+  misconfigured: {
+    status: 500,
+    title: 'This platform is not set up correctly',
+    what: 'The identity provider does not accept this platform: what is registered there and what is configured here differ. You did nothing wrong.',
+    todo: 'Show this page to the operator of this platform. The log line with the request id below says what to compare.',
   },
   not_allowed: {
     status: 403,
@@ -128,6 +137,8 @@ const WORDING: Readonly<Record<FailureReason, Wording>> = {
   },
 };
 
+/** RFC 6749 section 4.1.2.1: the one error that a person can cause. */
+const DENIED = 'You cancelled there, or it refused to let you in.';
 const IDP_TEXT_MAX_LENGTH = 300;
 
 /** The status a failure is sent with. */
@@ -138,8 +149,9 @@ export function failureStatus(reason: FailureReason): Wording['status'] {
 /** Builds the page for a failure. */
 export function buildFailurePage(reason: FailureReason, details: FailureDetails): Page {
   const { title, what, todo, retry = 'Try again' } = WORDING[reason];
-  const { requestId, retryUrl, signOutUrl, account, idpError } = details;
-  const parts: Html[] = [html`<p>${what}</p>`];
+  const { requestId, retryUrl, signOutUrl, account, idpError, register = [] } = details;
+  const isDenied = reason === 'idp_refused' && idpError?.code === 'access_denied';
+  const parts: Html[] = [html`<p>${isDenied ? DENIED : what}</p>`];
   if (account !== undefined)
     parts.push(html`<p>Account: <strong>${withoutUnprintable(account)}</strong></p>`);
   if (idpError !== undefined) {
@@ -150,6 +162,10 @@ export function buildFailurePage(reason: FailureReason, details: FailureDetails)
     );
   }
   parts.push(html`<p>${todo}</p>`);
+  if (register.length > 0)
+    parts.push(
+      html`<p class="dim">Addresses to register there: ${register.map((address) => html`<code>${address}</code> `)}</p>`,
+    );
   if (signOutUrl !== undefined)
     parts.push(html`<p><a class="act" href="${signOutUrl}">Use another account</a></p>`);
   if (retryUrl !== undefined)

@@ -5,7 +5,7 @@
  */
 
 import { createHash } from 'node:crypto';
-import { PATHS, selectRedirectTarget } from '@sallyport/protocol';
+import { listRegisteredAddresses, PATHS, selectRedirectTarget } from '@sallyport/protocol';
 import { NO_PRINCIPAL } from '../audit/audit.ts';
 import { auditOrigin } from '../audit/audit-origin.ts';
 import type { ExchangeRefusal } from '../issuer/relying-party/relying-party.ts';
@@ -114,6 +114,7 @@ export function createCallback(
       retryUrl: retryUrl(target),
       setCookies: [attempts.clear(attempt.slot)],
       audit,
+      register: Object.values(listRegisteredAddresses(redirects.publicOrigin)),
     });
   }
 

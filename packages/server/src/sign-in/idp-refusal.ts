@@ -16,6 +16,8 @@ export interface IdpRefusalOptions {
   readonly retryUrl: string;
   readonly setCookies: readonly string[];
   readonly audit: Audit;
+  /** Addresses to register at the IdP; the page shows them where the client is not accepted. */
+  readonly register: readonly string[];
 }
 
 /** RFC 6749 section 5.2: the characters of an error code. */
@@ -25,7 +27,7 @@ const UNREACHABLE_RETRY_SECONDS = 5;
 /** Shows the page of a refusal, and audits what the page does not show. */
 export function showIdpRefusal(
   refusal: ExchangeRefusal,
-  { request, retryUrl, setCookies, audit }: IdpRefusalOptions,
+  { request, retryUrl, setCookies, audit, register }: IdpRefusalOptions,
 ): Response {
   const { reason } = refusal;
   const details = { requestId: request.requestId, retryUrl };
@@ -38,13 +40,19 @@ export function showIdpRefusal(
   } as const;
   switch (reason) {
     case 'idp_refused': {
-      const code = ERROR_CODE.test(refusal.code) ? refusal.code : 'invalid error code';
-      audit({ ...failed, error: code });
+      const code = showCode(refusal.code);
+      audit({ ...failed, error: code, detail: refusal.detail });
       const idpError = { code, description: refusal.description };
       return showFailure(reason, { ...details, idpError }, { setCookies });
     }
+    case 'misconfigured': {
+      const { error, detail } = refusal;
+      const idpError = error && { ...error, code: showCode(error.code) };
+      audit({ ...failed, error: idpError?.code, detail });
+      return showFailure(reason, { ...details, idpError, register }, { setCookies });
+    }
     case 'token_invalid':
-      audit({ ...failed, check: refusal.check });
+      audit({ ...failed, check: refusal.check, detail: refusal.detail });
       return showFailure(reason, details, { setCookies });
     case 'idp_unreachable': {
       const { cause } = refusal;
@@ -56,4 +64,8 @@ export function showIdpRefusal(
       });
     }
   }
+}
+
+function showCode(code: string): string {
+  return ERROR_CODE.test(code) ? code : 'invalid error code';
 }

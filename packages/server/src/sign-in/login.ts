@@ -4,7 +4,7 @@
  * @module
  */
 
-import { PATHS, selectRedirectTarget } from '@sallyport/protocol';
+import { listRegisteredAddresses, PATHS, selectRedirectTarget } from '@sallyport/protocol';
 import { isBackground } from '../answer/caller.ts';
 import { NO_PRINCIPAL } from '../audit/audit.ts';
 import { auditOrigin } from '../audit/audit-origin.ts';
@@ -94,7 +94,7 @@ export function createLogin(
  *   the audit log: why the session there was, if any, did not do.
  */
 export async function startAttempt(
-  { attempts, relyingParty, audit }: SignInDependencies,
+  { attempts, relyingParty, redirects, audit }: SignInDependencies,
   request: SignInRequest,
   attempt: {
     readonly target: string;
@@ -108,7 +108,8 @@ export async function startAttempt(
   const { state, nonce, codeChallenge, setCookie } = started;
   const location = await relyingParty.authorizationUrl({ state, nonce, codeChallenge, extra });
   if (!location.ok) {
-    const shown = { request, retryUrl: retryUrl(target), setCookies: [], audit };
+    const register = Object.values(listRegisteredAddresses(redirects.publicOrigin));
+    const shown = { request, retryUrl: retryUrl(target), setCookies: [], audit, register };
     return showIdpRefusal(location.error, shown);
   }
   audit({

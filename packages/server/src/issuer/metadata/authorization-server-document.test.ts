@@ -35,7 +35,7 @@ describe('parseAuthorizationServerDocument', () => {
   ])('RFC 8414 section 3.3: the issuer %j is foreign, byte for byte', (issuer) => {
     expect(parse({ issuer })).toEqual({
       ok: false,
-      error: { member: 'issuer', problem: 'foreign_issuer' },
+      error: { member: 'issuer', problem: 'foreign_issuer', found: issuer },
     });
   });
 
@@ -47,7 +47,7 @@ describe('parseAuthorizationServerDocument', () => {
     (issuer, named) => {
       expect(parse({ issuer: named }, issuer)).toEqual({
         ok: false,
-        error: { member: 'issuer', problem: 'issuer_differs_in_last_slash' },
+        error: { member: 'issuer', problem: 'issuer_differs_in_last_slash', found: named },
       });
     },
   );

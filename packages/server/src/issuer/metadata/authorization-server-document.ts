@@ -7,6 +7,7 @@
 import { accept, type Result, refuse } from '@sallyport/protocol';
 import { parseStrictObject } from '../jwt/strict-json.ts';
 import { type EndpointProblem, findEndpointProblem } from './endpoint-address.ts';
+import { differInLastSlash } from './issuer-difference.ts';
 
 /**
  * Members of RFC 8414, OpenID Connect Discovery, Device Authorization and Logout, under their own names.
@@ -45,6 +46,8 @@ export interface DocumentProblem {
     | 'issuer_differs_in_last_slash'
     | 'missing'
     | EndpointProblem;
+  /** What stands there instead of the issuer; untrusted. Of that member alone. */
+  readonly found?: unknown;
 }
 
 type MemberKind = 'endpoint' | 'link' | 'texts' | 'boolean';
@@ -127,8 +130,7 @@ export function parseIssuerDocument(
 ): Result<IssuerDocument, DocumentProblem> {
   const members = parseStrictObject(text);
   if (members === undefined) return refuse({ member: 'document', problem: 'not_json' });
-  if (members['issuer'] !== issuer)
-    return refuse({ member: 'issuer', problem: compareIssuers(members['issuer'], issuer) });
+  if (members['issuer'] !== issuer) return refuse(compareIssuers(members['issuer'], issuer));
   const kept: Record<string, string | boolean | readonly string[]> = {};
   for (const [member, kind] of Object.entries(MEMBERS)) {
     if (!Object.hasOwn(members, member)) continue;
@@ -171,12 +173,11 @@ export function findMissingMember(
   return members.find((member) => document[member] === undefined);
 }
 
-/** A slash at the end is the usual mistake, and hard to see in a configuration. */
-function compareIssuers(named: unknown, issuer: string): DocumentProblem['problem'] {
-  if (typeof named !== 'string') return 'foreign_issuer';
-  return named === `${issuer}/` || issuer === `${named}/`
+function compareIssuers(found: unknown, issuer: string): DocumentProblem {
+  const problem = differInLastSlash(issuer, found)
     ? 'issuer_differs_in_last_slash'
     : 'foreign_issuer';
+  return { member: 'issuer', problem, found };
 }
 
 function findProblem(

@@ -13,6 +13,7 @@ import type {
   IssuerDocument,
 } from './authorization-server-document.ts';
 import type { FollowedMetadata, IssuerMetadata } from './issuer-metadata.ts';
+import { IssuerMismatch } from './issuer-mismatch.ts';
 import {
   type DocumentOrigin,
   KEPT_DOCUMENT_MAX_AGE_MS,
@@ -97,11 +98,14 @@ class AuthorizationServer implements AuthorizationServerMetadata {
     this.#fetched = metadata.follow({
       needs: ['authorization_endpoint', 'token_endpoint'],
       onDocument: (document) => this.#keep(document),
-      onFailure: (cause) =>
+      onFailure: (cause) => {
+        // Logged once for all that ask this issuer.
+        if (cause instanceof IssuerMismatch) return;
         log('warn', 'authorization_server_metadata_failed', {
           issuer,
           failure: describeFailure(cause),
-        }),
+        });
+      },
     });
   }
 

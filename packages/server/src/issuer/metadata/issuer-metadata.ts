@@ -8,6 +8,7 @@ import type { Schedule } from '../../time/schedule.ts';
 import type { IssuerFetch } from '../issuer-request.ts';
 import { RefreshedValue } from '../refreshed-value.ts';
 import { findMissingMember, type IssuerDocument } from './authorization-server-document.ts';
+import { IssuerMismatch } from './issuer-mismatch.ts';
 import { fetchIssuerDocument, misbehaved } from './metadata-request.ts';
 
 /** What a part of this service needs the metadata for. */
@@ -41,6 +42,8 @@ export interface IssuerMetadataPorts {
   readonly random?: (() => number) | undefined;
   /** The setting of that name; none when absent. */
   readonly dangerouslyAllowPlainHttpTo?: readonly string[] | undefined;
+  /** Called with each document of another issuer, once for all uses, which are called as well. */
+  readonly onMismatch?: ((mismatch: IssuerMismatch) => void) | undefined;
 }
 
 interface Use extends MetadataUse {
@@ -88,6 +91,7 @@ export class IssuerMetadata {
       onFailure: (cause) => {
         this.#failedAt = ports.now();
         if (cause instanceof UselessDocument) return;
+        if (cause instanceof IssuerMismatch) ports.onMismatch?.(cause);
         for (const { onFailure } of this.#uses) onFailure(cause);
       },
     });

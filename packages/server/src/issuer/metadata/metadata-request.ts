@@ -8,7 +8,9 @@ import { mayConnect } from '@sallyport/config';
 import { SallyportError } from '@sallyport/protocol';
 import type { IssuerFetch } from '../issuer-request.ts';
 import { type IssuerDocument, parseIssuerDocument } from './authorization-server-document.ts';
+import { IssuerMismatch } from './issuer-mismatch.ts';
 
+const NOT_FOUND = 404;
 const TOO_MANY_REQUESTS = 429;
 const SERVER_ERROR = 500;
 
@@ -45,15 +47,19 @@ export async function fetchIssuerDocument(
   dangerouslyAllowPlainHttpTo: readonly string[] = [],
 ): Promise<IssuerDocument> {
   let response: Response | undefined;
+  let asked = '';
   for (const url of urls) {
     if (!mayConnect(new URL(url), dangerouslyAllowPlainHttpTo))
       throw misbehaved('its metadata would come by plain http, which is not allowed there');
+    asked ||= url;
     response = await fetch(url, { headers: { accept: 'application/json' } });
     // Only a server that says that there is nothing here is asked for the other place.
-    if (response.status !== 404) break;
+    if (response.status !== NOT_FOUND) break;
   }
-  if (response?.status !== 200) throw answeredWith(response?.status ?? 404);
+  if (response?.status !== 200) throw answeredWith(response?.status ?? NOT_FOUND, asked);
   const parsed = parseIssuerDocument(await response.text(), issuer, dangerouslyAllowPlainHttpTo);
+  if (!parsed.ok && parsed.error.member === 'issuer')
+    throw new IssuerMismatch(issuer, parsed.error.found);
   if (!parsed.ok)
     throw misbehaved(`${parsed.error.member} of its metadata: ${parsed.error.problem}`);
   return parsed.value;
@@ -64,8 +70,8 @@ export function misbehaved(detail: string): SallyportError {
   return new SallyportError('SP_IDP_PROTOCOL', { component: 'idp', detail });
 }
 
-function answeredWith(status: number): SallyportError {
-  const detail = `its metadata was answered with status ${status}`;
+function answeredWith(status: number, url: string): SallyportError {
+  const detail = `its metadata at ${url} was answered with status ${status}${status === NOT_FOUND ? ': compare the issuer that is configured with the one of the identity provider' : ''}`;
   return status === TOO_MANY_REQUESTS || status >= SERVER_ERROR
     ? new SallyportError('SP_IDP_UNREACHABLE', { component: 'idp', detail, retryAfterSeconds: 5 })
     : misbehaved(detail);

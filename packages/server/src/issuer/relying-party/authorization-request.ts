@@ -7,6 +7,7 @@
 import { accept, type Result, refuse } from '@sallyport/protocol';
 import * as oidc from 'openid-client';
 import type { IssuerDocument } from '../metadata/authorization-server-document.ts';
+import type { RegisteredClient } from './client-refusal.ts';
 import { toExchangeRefusal } from './exchange-refusal.ts';
 import type { AuthorizationRequest, ExchangeRefusal } from './relying-party.ts';
 
@@ -15,9 +16,9 @@ export type PushedAuthorization = 'auto' | 'always' | 'never';
 
 /** The client's own settings for each request. */
 export interface AuthorizationRequestOptions {
-  readonly redirectUri: string;
-  readonly scopes: readonly string[];
+  readonly client: RegisteredClient;
   readonly pushedAuthorization: PushedAuthorization;
+  readonly now: () => number;
 }
 
 /**
@@ -32,8 +33,9 @@ export interface AuthorizationRequestOptions {
 export async function buildAuthorizationUrl(
   configuration: oidc.Configuration,
   { state, nonce, codeChallenge, extra }: AuthorizationRequest,
-  { redirectUri, scopes, pushedAuthorization }: AuthorizationRequestOptions,
+  { client, pushedAuthorization, now }: AuthorizationRequestOptions,
 ): Promise<Result<URL, ExchangeRefusal>> {
+  const { redirectUri, scopes } = client;
   const parameters = {
     ...extra,
     redirect_uri: redirectUri,
@@ -48,7 +50,7 @@ export async function buildAuthorizationUrl(
   try {
     return accept(await oidc.buildAuthorizationUrlWithPAR(configuration, parameters));
   } catch (error) {
-    return refuse(toExchangeRefusal(error));
+    return refuse(toExchangeRefusal(error, client, now() / 1_000));
   }
 }
 

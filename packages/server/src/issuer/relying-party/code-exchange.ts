@@ -8,6 +8,7 @@ import { accept, type Result, refuse } from '@sallyport/protocol';
 import * as oidc from 'openid-client';
 import { type Claims, joinClaims } from '../joined-claims.ts';
 import type { IssuerKeys } from '../keys/issuer-keys.ts';
+import { explainClaim, type RegisteredClient } from './client-refusal.ts';
 import { toExchangeRefusal } from './exchange-refusal.ts';
 import { findIdTokenProblem } from './id-token-claims.ts';
 import { type IdpSignatures, isUndecided, keyUnavailable } from './idp-signatures.ts';
@@ -16,8 +17,7 @@ import { findTokenTypeProblem } from './token-type.ts';
 
 /** Settings and ports of {@link exchangeCode}. */
 export interface CodeExchangeOptions {
-  readonly clientId: string;
-  readonly redirectUri: string;
+  readonly client: RegisteredClient;
   readonly now: () => number;
   readonly keys: IssuerKeys;
   readonly signatures: IdpSignatures;
@@ -43,7 +43,7 @@ export async function exchangeCode(
   try {
     return await requestTokens(configuration, callback, checks, options);
   } catch (error) {
-    return refuse(toExchangeRefusal(error));
+    return refuse(toExchangeRefusal(error, options.client, options.now() / 1_000));
   }
 }
 
@@ -51,9 +51,9 @@ async function requestTokens(
   configuration: oidc.Configuration,
   callback: URLSearchParams,
   { state, nonce, codeVerifier }: CallbackChecks,
-  { clientId, redirectUri, now, keys, signatures }: CodeExchangeOptions,
+  { client, now, keys, signatures }: CodeExchangeOptions,
 ): Promise<Result<ExchangedTokens, ExchangeRefusal>> {
-  const url = new URL(redirectUri);
+  const url = new URL(client.redirectUri);
   url.search = callback.toString();
   // In parallel with the exchange, so that a key withdrawn more than 30 s ago verifies no sign-in.
   const freshened = keys.freshen();
@@ -71,8 +71,13 @@ async function requestTokens(
   await freshened;
   const unsigned = await signatures.findProblem(idToken, KEY_PATIENCE_MS);
   if (isUndecided(unsigned)) return refuse({ reason: 'idp_unreachable', cause: keyUnavailable() });
-  const problem = unsigned ?? findIdTokenProblem(verified, clientId, now() / 1_000);
-  if (problem !== undefined) return refuse({ reason: 'token_invalid', check: problem });
+  if (unsigned !== undefined) return refuse({ reason: 'token_invalid', check: unsigned });
+  const nowSeconds = now() / 1_000;
+  const check = findIdTokenProblem(verified, client.clientId, nowSeconds);
+  if (check !== undefined) {
+    const detail = explainClaim(check, verified, client, nowSeconds);
+    return refuse({ reason: 'token_invalid', check, detail });
+  }
 
   const { userinfo_endpoint: userInfoEndpoint } = configuration.serverMetadata();
   const userInfo =

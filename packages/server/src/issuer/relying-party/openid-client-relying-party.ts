@@ -11,12 +11,14 @@ import { createIdpFetch } from '../idp-fetch.ts';
 import { createIssuers, type Issuers } from '../issuers.ts';
 import { CLOCK_TOLERANCE_SECONDS } from '../jwt/claim-readers.ts';
 import type { IssuerDocument } from '../metadata/authorization-server-document.ts';
+import { IssuerMismatch } from '../metadata/issuer-mismatch.ts';
 import {
   buildAuthorizationUrl,
   findPushProblem,
   type PushedAuthorization,
 } from './authorization-request.ts';
 import { type ClientCredential, createClientAuthentication } from './client-authentication.ts';
+import type { RegisteredClient } from './client-refusal.ts';
 import { exchangeCode } from './code-exchange.ts';
 import { createIdpSignatures } from './idp-signatures.ts';
 import { createLogoutTokenVerifier } from './logout-token-verifier.ts';
@@ -30,6 +32,8 @@ export interface RelyingPartyOptions {
   readonly issuer: string;
   readonly clientId: string;
   readonly credential: ClientCredential;
+  /** Where the credential comes from, as {@link RegisteredClient} says it. */
+  readonly proof?: string;
   readonly pushedAuthorization: PushedAuthorization;
   readonly scopes: readonly string[];
   /** The public origin; `redirect_uri` and the post-logout address are made from it. */
@@ -52,8 +56,6 @@ const IDP_TIMEOUT_MS = 10_000;
  */
 const REFRESH_TIMEOUT_MS = 600_000;
 const IDP_BODY_MAX_BYTES = 1_048_576;
-/** Neither metadata nor an attempt to fetch it: nothing can be asked of the IdP. */
-const NO_METADATA: ExchangeRefusal = { reason: 'idp_unreachable', cause: undefined };
 
 /**
  * Creates the relying party and begins to fetch the IdP's metadata.
@@ -65,7 +67,13 @@ const NO_METADATA: ExchangeRefusal = { reason: 'idp_unreachable', cause: undefin
 export function createRelyingParty(options: RelyingPartyOptions): RelyingParty {
   const { issuer, clientId, scopes, pushedAuthorization, publicOrigin, now, schedule } = options;
   const { onFailure, onReady } = options;
-  const redirectUri = publicOrigin + PATHS.callback;
+  const registered: RegisteredClient = {
+    issuer,
+    clientId,
+    redirectUri: publicOrigin + PATHS.callback,
+    scopes,
+    proof: options.proof ?? 'its credential',
+  };
   const client = createConfiguredClient(options);
   const idp = createIdpFetch({
     fetch: options.fetch,
@@ -76,10 +84,15 @@ export function createRelyingParty(options: RelyingPartyOptions): RelyingParty {
   const { metadata, keys } = issuers.of(issuer);
   let configured: oidc.Configuration | undefined;
   let refreshEndpoint: RefreshEndpoint | undefined;
+  /** Why there is no metadata. */
+  let lastFailure: unknown;
   const followed = metadata.follow({
     needs: ['authorization_endpoint', 'token_endpoint', 'jwks_uri'],
     findProblem: (document) => findPushProblem(document, pushedAuthorization),
-    onFailure,
+    onFailure: (cause) => {
+      lastFailure = cause;
+      onFailure(cause);
+    },
     onDocument: (document) => {
       configured = client.configure(document, fetchFromIdp);
       refreshEndpoint = client.toRefreshEndpoint(document, configured);
@@ -111,15 +124,15 @@ export function createRelyingParty(options: RelyingPartyOptions): RelyingParty {
 
     async authorizationUrl(request) {
       const configuration = await needConfiguration();
-      if (configuration === undefined) return refuse(NO_METADATA);
-      const own = { redirectUri, scopes, pushedAuthorization };
+      if (configuration === undefined) return refuse(explainNoMetadata(lastFailure));
+      const own = { client: registered, pushedAuthorization, now };
       return buildAuthorizationUrl(configuration, request, own);
     },
 
     async exchange(callback, checks) {
       const configuration = await needConfiguration();
-      if (configuration === undefined) return refuse(NO_METADATA);
-      const own = { clientId, redirectUri, now, keys, signatures };
+      if (configuration === undefined) return refuse(explainNoMetadata(lastFailure));
+      const own = { client: registered, now, keys, signatures };
       return exchangeCode(configuration, callback, checks, own);
     },
 
@@ -168,6 +181,13 @@ export function createRelyingParty(options: RelyingPartyOptions): RelyingParty {
     await signatures.verifyAnswer(response);
     return response;
   }
+}
+
+/** Without metadata nothing can be asked of the IdP. A wrong issuer does not go away by waiting. */
+function explainNoMetadata(lastFailure: unknown): ExchangeRefusal {
+  return lastFailure instanceof IssuerMismatch
+    ? { reason: 'misconfigured', detail: `issuer: ${lastFailure.detail}` }
+    : { reason: 'idp_unreachable', cause: lastFailure };
 }
 
 /** The client as it is registered at the IdP, joined with the IdP's metadata into what the libraries take. */

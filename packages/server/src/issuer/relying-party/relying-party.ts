@@ -37,10 +37,30 @@ export interface ExchangedTokens {
 
 /** Why an exchange gave no tokens, or a sign-in could not begin. */
 export type ExchangeRefusal =
-  /** The IdP answered with an OAuth error: the code is used, expired, or the client is not accepted. */
-  | { readonly reason: 'idp_refused'; readonly code: string; readonly description: string }
-  /** The answer or the id_token did not pass a check; `check` is for the log and holds no token. */
-  | { readonly reason: 'token_invalid'; readonly check: string }
+  /** The IdP answered with an OAuth error: the person is refused, or the code is used or expired. */
+  | {
+      readonly reason: 'idp_refused';
+      readonly code: string;
+      readonly description: string;
+      /** Of the IdP's answer; absent for an error that came with the browser. */
+      readonly status?: number;
+      /** What it means, for the log. */
+      readonly detail?: string | undefined;
+    }
+  /** The IdP and this client are configured differently: an OAuth error says so, or the issuer of its metadata. */
+  | {
+      readonly reason: 'misconfigured';
+      /** The OAuth error, if it was one. */
+      readonly error?: { readonly code: string; readonly description: string };
+      /** What to compare and where, for the log. */
+      readonly detail: string;
+    }
+  /** The answer or the id_token did not pass a check; `check` and `detail` are for the log and hold no token. */
+  | {
+      readonly reason: 'token_invalid';
+      readonly check: string;
+      readonly detail?: string | undefined;
+    }
   | { readonly reason: 'idp_unreachable'; readonly cause: unknown };
 
 /** Why a logout token ends nothing. */

@@ -6,7 +6,7 @@
 
 import * as oidc from 'openid-client';
 import type { Schedule } from '../../time/schedule.ts';
-import { toExchangeRefusal } from './exchange-refusal.ts';
+import { isIdpUnreachable } from './exchange-refusal.ts';
 
 const REVOCATION_TIMEOUT_MS = 3_000;
 
@@ -32,7 +32,7 @@ export async function revokeRefreshToken(
       () => true,
       (cause: unknown) => {
         onFailure(cause);
-        return toExchangeRefusal(cause).reason !== 'idp_unreachable';
+        return !isIdpUnreachable(cause);
       },
     );
   const isReachable = await Promise.race([revoked, timeUp]);

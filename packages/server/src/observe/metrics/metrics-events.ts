@@ -32,6 +32,7 @@ const SIGN_IN_FAILURES = [
   'bad_request',
   'cookies_blocked',
   'idp_refused',
+  'misconfigured',
   'token_invalid',
   'idp_unreachable',
 ];
