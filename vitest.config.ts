@@ -121,7 +121,11 @@ const config: ViteUserConfig = defineConfig({
         ...source,
         test: {
           name: 'deployment',
-          globalSetup: [...globalSetup, 'tools/suite/packed-packages.ts'],
+          globalSetup: [
+            ...globalSetup,
+            'tools/suite/packed-packages.ts',
+            'tools/suite/go-tools.ts',
+          ],
           maxWorkers: waitingWorkers,
           sequence: { groupOrder: 5 },
           include: DEPLOYMENT,

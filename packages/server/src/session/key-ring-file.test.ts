@@ -18,12 +18,8 @@ import { createRingKey, openRing } from '@sallyport/testing/server/ring';
 import { Clock, NOON } from '@sallyport/testing/time/clock';
 import { describe, expect, it } from 'vitest';
 import type { KeyRing } from './key-ring.ts';
-import {
-  createKeyRingFile,
-  parseRing,
-  rotateKeyRingFile,
-  SEALS_AFTER_MS,
-} from './key-ring-file.ts';
+import { parseRing, SEALS_AFTER_MS } from './key-ring-document.ts';
+import { createKeyRingFile, rotateKeyRingFile } from './key-ring-file.ts';
 import { createSessionHandle, type SessionHandle } from './session-cookie.ts';
 import { openSession, openTokens, type Session, toStoredSession } from './session-record.ts';
 import type { StoredSession } from './session-store.ts';

@@ -1,0 +1,28 @@
+{{/* Values that cannot work are refused here, each with one sentence. What the service itself refuses, `serve --check` says. */}}
+{{- define "sallyport.refuse" -}}
+{{- $missing := list -}}
+{{- if not .Values.publicUrl -}}{{- $missing = append $missing "publicUrl" -}}{{- end -}}
+{{- range list "OIDC_BASE_URL" "OIDC_CLIENT_ID" "CLI_CLIENT_ID" "INTERNAL_CLIENT_ID" "AUTH_TOKEN_URL" -}}
+{{- if not (get $.Values.global .) -}}{{- $missing = append $missing (printf "global.%s" .) -}}{{- end -}}
+{{- end -}}
+{{- if not .Values.image.repository -}}{{- $missing = append $missing "image.repository" -}}{{- end -}}
+{{- with $missing -}}
+{{- fail (printf "required values are missing: %s (values.yaml says what each is, docs/kubernetes.md where it comes from)" (join ", " .)) -}}
+{{- end -}}
+{{- include "sallyport.refuseSharedLocalStore" . -}}
+{{- end -}}
+
+{{/* The local store is a file of one pod: a second pod would not know its sessions. */}}
+{{- define "sallyport.refuseSharedLocalStore" -}}
+{{- $configuration := include "sallyport.configuration" . | fromYaml -}}
+{{- if ne (dig "session" "store" "local" $configuration) "redis" -}}
+{{- if gt (int .Values.replicas) 1 -}}
+{{- fail (printf "replicas is %d without redis.addresses: each pod would keep sessions of its own, and people would be signed out at random; give redis.addresses, or set replicas to 1" (int .Values.replicas)) -}}
+{{- end -}}
+{{- if and .Values.strategy (ne (default "RollingUpdate" .Values.strategy.type) "Recreate") -}}
+{{- if not (has (toString (dig "rollingUpdate" "maxSurge" "" .Values.strategy)) (list "0" "0%")) -}}
+{{- fail "strategy starts a second pod before the first one has ended (surge) without redis.addresses: both would keep sessions of their own; give redis.addresses, or leave strategy empty" -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}

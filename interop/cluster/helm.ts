@@ -1,0 +1,156 @@
+/**
+ * Renders the charts with helm.
+ *
+ * @module
+ */
+
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { inject } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { CHECKOUT } from '../../tools/build/layout.ts';
+import { findBuiltGoTool } from '../../tools/cluster/go-tools.ts';
+import { findPart, type Part, partAt } from '../parts.ts';
+
+const run = promisify(execFile);
+
+/** How long a cold build of helm may take. */
+export const BUILD_TIMEOUT_MS = 600_000;
+
+/** The Go toolchain, or a helm that it built before. */
+export const HELM: Part = partAt(
+  'helm',
+  findBuiltGoTool('helm') ?? findPart('go').path,
+  'neither it nor Go to build it is there',
+);
+
+/** A Kubernetes object as a chart renders it. */
+export interface KubernetesObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  readonly [part: string]: unknown;
+}
+
+/** What a run of helm printed. */
+export interface HelmOutput {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** The values without which no chart renders. */
+const REQUIRED_VALUES = {
+  publicUrl: 'https://platform.example.com',
+  global: {
+    OIDC_BASE_URL: 'https://idp.example.com',
+    OIDC_CLIENT_ID: 'web-app',
+    CLI_CLIENT_ID: 'native-app',
+    INTERNAL_CLIENT_ID: 'service-app',
+    AUTH_TOKEN_URL: 'https://idp.example.com/token',
+    AUTH_CLIENT_ID: 'service-app',
+  },
+  image: { repository: 'registry.example.com/sallyport' },
+} as const;
+
+/** A chart of this repository. */
+export type ChartName = 'sallyport';
+
+/** Folder of a chart. */
+export function chartFolder(chart: ChartName): string {
+  return join(CHECKOUT, 'charts', chart);
+}
+
+/** The helm of this run; builds it first where it was not built before. */
+export async function helmProgram(): Promise<string> {
+  const answer = await fetch(`${inject('goTools')}/helm`);
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(text);
+  return text;
+}
+
+/** Runs helm, with caches and settings of its own. A failure is an output like any other. */
+export async function helm(args: readonly string[]): Promise<HelmOutput> {
+  const program = await helmProgram();
+  const home = mkdtempSync(join(tmpdir(), 'sallyport-helm-'));
+  try {
+    const env = { PATH: process.env['PATH'], HOME: home, HELM_NO_PLUGINS: '1' };
+    const { stdout, stderr } = await run(program, args, { env, maxBuffer: 33_554_432 });
+    return { code: 0, stdout, stderr };
+  } catch (error) {
+    const { code, stdout, stderr } = error as { code: unknown; stdout: string; stderr: string };
+    if (typeof code !== 'number') throw error;
+    return { code, stdout, stderr };
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
+}
+
+/** What is rendered. */
+export interface Rendering {
+  readonly chart: ChartName;
+  /** Added to {@link REQUIRED_VALUES}; an object at the top, such as `global`, replaces the one there. */
+  readonly values?: Readonly<Record<string, unknown>>;
+  /** Default `cloud-cp`. */
+  readonly namespace?: string;
+  /** Default `sallyport`. */
+  readonly release?: string;
+  /** Further arguments, such as `--api-versions`. */
+  readonly args?: readonly string[];
+}
+
+/** Renders a chart as `helm template` prints it, or fails as it does. */
+export async function tryRender({
+  chart,
+  values = {},
+  namespace = 'cloud-cp',
+  release = 'sallyport',
+  args = [],
+}: Rendering): Promise<HelmOutput> {
+  const folder = mkdtempSync(join(tmpdir(), 'sallyport-values-'));
+  try {
+    const file = join(folder, 'values.json');
+    writeFileSync(file, JSON.stringify({ ...REQUIRED_VALUES, ...values }));
+    const place = ['--namespace', namespace, '--values', file];
+    return await helm(['template', release, chartFolder(chart), ...place, ...args]);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Renders a chart and parses what comes out.
+ *
+ * @throws When helm fails, with what it said, or prints anything beside the objects.
+ */
+export async function render(rendering: Rendering): Promise<readonly KubernetesObject[]> {
+  const { code, stdout, stderr } = await tryRender(rendering);
+  if (code !== 0 || stderr !== '') throw new Error(stderr);
+  return parseAllDocuments(stdout, { uniqueKeys: true }).flatMap((document) => {
+    const [problem] = document.errors;
+    if (problem !== undefined) throw problem;
+    const object = document.toJS() as KubernetesObject | null;
+    return object === null ? [] : [object];
+  });
+}
+
+/** Finds the one object of a kind and name. @throws When there is none, or more than one. */
+export function findObject(
+  objects: readonly KubernetesObject[],
+  kind: string,
+  name: string,
+): KubernetesObject {
+  const found = objects.filter((object) => object.kind === kind && object.metadata.name === name);
+  const [object] = found;
+  if (object === undefined || found.length > 1)
+    throw new Error(`${found.length} objects are ${kind} ${name}`);
+  return object;
+}
