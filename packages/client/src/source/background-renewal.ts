@@ -8,6 +8,7 @@ import { accept, type Result } from '@sallyport/protocol';
 import type { TokenSet } from '../token-set.ts';
 import { isDue, planRenewal, type RenewalPlan } from './renewal-plan.ts';
 import type { Schedule } from './schedule.ts';
+import { TokenClock } from './token-clock.ts';
 import { AttemptRefused } from './token-exchange.ts';
 import { TokenOutage } from './token-outage.ts';
 
@@ -30,8 +31,6 @@ export interface BackgroundRenewalOptions {
 interface Held {
   readonly tokens: TokenSet;
   readonly plan: RenewalPlan;
-  /** The plan by the monotonic clock: the wall clock may be set back. */
-  readonly elapsing: RenewalPlan;
   /** One for all calls: making an answer costs more than looking at the clock. */
   readonly answer: Promise<Result<TokenSet, never>>;
 }
@@ -45,7 +44,7 @@ const PACE_MS = 1_000;
 export class BackgroundRenewal {
   readonly #options: BackgroundRenewalOptions;
   readonly outage: TokenOutage;
-  readonly #monotonic: () => number;
+  readonly #clock: TokenClock;
   #held: Held | undefined;
   #attempt: Promise<void> | undefined;
   #attemptAt = Number.NEGATIVE_INFINITY;
@@ -54,7 +53,7 @@ export class BackgroundRenewal {
 
   constructor(options: BackgroundRenewalOptions) {
     this.#options = options;
-    this.#monotonic = options.monotonic ?? (() => performance.now());
+    this.#clock = new TokenClock(options);
     this.outage = new TokenOutage(options.random);
   }
 
@@ -66,17 +65,16 @@ export class BackgroundRenewal {
   /** The token, if a call may carry it. */
   get usable(): TokenSet | undefined {
     const held = this.#held;
-    return held !== undefined && this.#isUsable(held, this.#options.now())
-      ? held.tokens
-      : undefined;
+    return held !== undefined && this.#isUsable(held) ? held.tokens : undefined;
   }
 
   /** The answer to a call while there is nothing else to do, as there is not for nearly every call. */
   get answer(): Held['answer'] | undefined {
     const held = this.#held;
     if (held === undefined || this.#isEnded) return undefined;
-    const now = this.#options.now();
-    return this.#isUsable(held, now) && !this.#isDue(held, now) ? held.answer : undefined;
+    return this.#isUsable(held) && !this.#isDue(held, this.#options.now())
+      ? held.answer
+      : undefined;
   }
 
   get isUnderWay(): boolean {
@@ -118,25 +116,18 @@ export class BackgroundRenewal {
   #take(tokens: TokenSet): void {
     const { refreshWindowMs, random, onTokens } = this.#options;
     const plan = planRenewal(tokens, refreshWindowMs, random());
-    // What another process obtained before the clock was set back has its lifetime left at most.
-    const since = Math.max(this.#options.now(), tokens.obtainedAt);
-    const offset = this.#monotonic() - since;
-    this.#held = {
-      tokens,
-      plan,
-      elapsing: { renewAt: plan.renewAt + offset, usableUntil: plan.usableUntil + offset },
-      answer: Promise.resolve(accept(tokens)),
-    };
+    this.#clock.hold(tokens);
+    this.#held = { tokens, plan, answer: Promise.resolve(accept(tokens)) };
     this.outage.end();
     if (!this.#isEnded) onTokens(tokens);
   }
 
-  #isUsable({ plan, elapsing }: Held, now: number): boolean {
-    return now < plan.usableUntil && this.#monotonic() < elapsing.usableUntil;
+  #isUsable({ tokens, plan }: Held): boolean {
+    return this.#clock.nowFor(tokens) < plan.usableUntil;
   }
 
-  #isDue({ tokens, plan, elapsing }: Held, now: number): boolean {
-    return isDue(tokens, plan, now) || this.#monotonic() >= elapsing.renewAt;
+  #isDue({ tokens, plan }: Held, now: number): boolean {
+    return isDue(tokens, plan, now) || this.#clock.nowFor(tokens) >= plan.renewAt;
   }
 
   #fail(failure: unknown): void {

@@ -18,14 +18,12 @@ import { createTokenExchange, TOO_SHORT, type TokenExchangeOptions } from './tok
 /** What {@link createServiceTokenSource} needs. */
 export interface ServiceTokenSourceOptions
   extends Pick<TokenExchangeOptions, 'compose' | 'refreshWindowMs'>,
-    Pick<TokenSourceOptions, 'now' | 'openStore' | 'lock' | 'lockWaitMs' | 'onOutage'> {
+    Pick<
+      TokenSourceOptions,
+      'now' | 'monotonic' | 'openStore' | 'lock' | 'lockWaitMs' | 'onOutage'
+    > {
   /** Waits; keeps the process alive, because a caller waits with it. */
   readonly wait: Wait;
-  /**
-   * Milliseconds of a clock that is never set; `performance.now` when absent. A token is used until its end by this
-   * clock or by `now`, whichever comes first.
-   */
-  readonly monotonic?: () => number;
   /** Timer of the background; the default does not keep the process alive. */
   readonly schedule?: Schedule;
   /** Hears of each token that is obtained, the first included, for a copy that is kept elsewhere. A throw changes nothing. */

@@ -50,6 +50,36 @@ describe('Token source: keeping and refreshing', () => {
     expect(await accessToken(source.get())).toBe('access-2');
   });
 
+  it.each([30_000, 24 * HOUR])(
+    'a clock that was set back by %i ms makes no token live longer',
+    async (stepMs) => {
+      const { issuer, create, clock } = setUp();
+      issuer.lifetimeMs = 2 * MINUTE;
+      const grant = issuer.createGrant({ kind: 'client_credentials', isInteractive: false });
+      const { refresh: _, ...repeated } = grant;
+      let elapsedMs = 0;
+      const source = create({ grant: repeated, monotonic: () => elapsedMs });
+      expect(await accessToken(source.get())).toBe('access-1');
+      elapsedMs = MINUTE + 1;
+      clock.advance(-stepMs);
+      expect(await accessToken(source.get())).toBe('access-2');
+      expect(await accessToken(source.get())).toBe('access-2');
+    },
+  );
+
+  it('a token that only a person could replace is used to its end by the clock that is never set, and no longer', async () => {
+    const { issuer, create, clock, store } = setUp();
+    await store.write(KEY, { ...issuer.issue(), refreshToken: undefined });
+    let elapsedMs = 0;
+    const source = create({ monotonic: () => elapsedMs });
+    expect(await accessToken(source.get())).toBe('access-1');
+    clock.advance(-30_000);
+    elapsedMs = HOUR - 1;
+    expect(await accessToken(source.get())).toBe('access-1');
+    elapsedMs = HOUR;
+    expect(await accessToken(source.get())).toBe('login_required');
+  });
+
   it('a caller that needs more of its life gets a token that has it', async () => {
     const { issuer, create, store } = setUp();
     await store.write(KEY, issuer.issue());

@@ -16,6 +16,7 @@ import { guardCallback } from './guarded-callback.ts';
 import { JoinedFlights } from './joined-flights.ts';
 import { KeptTokens } from './kept-tokens.ts';
 import { type NotRenewed, type Renewed, renewTokens } from './renew-tokens.ts';
+import { TokenClock } from './token-clock.ts';
 import { createTokenNeedCheck, type TokenNeed } from './token-need.ts';
 
 /** What {@link createTokenSource} needs. */
@@ -24,6 +25,11 @@ export interface TokenSourceOptions {
   readonly grant: Grant;
   /** Epoch milliseconds; the same clock that the grant uses. */
   readonly now: () => number;
+  /**
+   * Milliseconds of a clock that is never set; `performance.now` when absent. A token that this process holds is used
+   * until its end by this clock or by `now`, whichever comes first.
+   */
+  readonly monotonic?: () => number;
   /** Opens the store when tokens are first needed, once unless it fails. Absent: memory only. */
   readonly openStore?: () => Promise<TokenStore>;
   /** Required where other processes use the same store; absent: this process alone. */
@@ -84,7 +90,8 @@ export function createTokenSource(options: TokenSourceOptions): TokenSource {
   const waitsForPerson = grant.isInteractive && mayInteract;
   const waitMs = options.lockWaitMs ?? (waitsForPerson ? LOCK_WAIT_FOR_PERSON_MS : LOCK_WAIT_MS);
   const kept = new KeptTokens({ key, openStore, onOutage });
-  const isEnough = createTokenNeedCheck({ grant, now, windowMs });
+  const clock = new TokenClock(options);
+  const isEnough = createTokenNeedCheck({ grant, now, clock, windowMs });
   const flights = new JoinedFlights({ fly, isEnough });
   let failedAt: number | undefined;
   let replacement: { readonly accessToken: string; readonly at: number } | undefined;
@@ -96,7 +103,7 @@ export function createTokenSource(options: TokenSourceOptions): TokenSource {
       if (current !== undefined) {
         if (isEnough(current, need)) return accept(current);
         const waits = minTtlMs === undefined && isRecent(failedAt, RETRY_AFTER_MS);
-        if (waits && isLiving(current, now())) return accept(current);
+        if (waits && isLiving(current, clock.nowFor(current))) return accept(current);
       }
       return flights.acquire(need, signal);
     },
@@ -161,6 +168,7 @@ export function createTokenSource(options: TokenSourceOptions): TokenSource {
   function take(tokens: TokenSet): Outcome {
     failedAt = undefined;
     kept.use(tokens);
+    clock.hold(tokens);
     return accept(tokens);
   }
 
@@ -171,8 +179,9 @@ export function createTokenSource(options: TokenSourceOptions): TokenSource {
     need: TokenNeed,
   ): Outcome | undefined {
     if (tokens === undefined || tokens.accessToken === need.refused) return undefined;
-    if (!isLiving(tokens, now())) return undefined;
+    if (!isLiving(tokens, clock.nowFor(tokens))) return undefined;
     kept.use(tokens);
+    clock.hold(tokens);
     failedAt = now();
     onOutage(failure);
     return accept(tokens);

@@ -7,6 +7,7 @@
 import type { Grant } from '../grant.ts';
 import type { TokenSet } from '../token-set.ts';
 import { isFresh, isLiving } from './freshness.ts';
+import type { TokenClock } from './token-clock.ts';
 
 /** A need. Two callers with the same one share an outcome. */
 export interface TokenNeed {
@@ -18,7 +19,9 @@ export interface TokenNeed {
 /** Settings and ports of {@link createTokenNeedCheck}. */
 export interface TokenNeedCheckOptions {
   readonly grant: Pick<Grant, 'isInteractive' | 'refresh'>;
+  /** Epoch milliseconds. */
   readonly now: () => number;
+  readonly clock: TokenClock;
   /** Milliseconds before its end at which a token is replaced, half of its life at most. */
   readonly windowMs: number;
 }
@@ -27,19 +30,23 @@ export interface TokenNeedCheckOptions {
 export type TokenNeedCheck = (tokens: TokenSet, need: TokenNeed) => boolean;
 
 /**
- * Creates the check. A token that only a person could replace is enough to its end, unless a caller asks for
+ * Creates the check. A token is fresh by the wall clock, which shows that it was set back, and by the clock of the
+ * token. One that only a person could replace is enough to its end, unless a caller asks for
  * a remaining lifetime.
  */
 export function createTokenNeedCheck({
   grant,
   now,
+  clock,
   windowMs,
 }: TokenNeedCheckOptions): TokenNeedCheck {
   return (tokens, { minTtlMs, refused }) => {
     if (tokens.accessToken === refused) return false;
-    if (isFresh(tokens, now(), { windowMs, minTtlMs })) return true;
+    const needs = { windowMs, minTtlMs };
+    const isFreshAt = (time: number): boolean => isFresh(tokens, time, needs);
+    if (isFreshAt(now()) && isFreshAt(clock.nowFor(tokens))) return true;
     const needsPerson =
       grant.isInteractive && (grant.refresh === undefined || tokens.refreshToken === undefined);
-    return needsPerson && minTtlMs === undefined && isLiving(tokens, now());
+    return needsPerson && minTtlMs === undefined && isLiving(tokens, clock.nowFor(tokens));
   };
 }
