@@ -47,6 +47,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'serve',
     'agent',
     'inject',
+    'doctor',
     'commands',
     '',
   ],

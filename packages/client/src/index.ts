@@ -12,7 +12,11 @@ export type { Attachment } from './attach/platform-endpoint.ts';
 export { TokenRefusedError } from './attach/token-refused-error.ts';
 export { type Client, type ClientPorts, createClient } from './create-client.ts';
 export type { Grant, GrantKind, GrantOptions, TokenRefusal } from './grant.ts';
-export { publicClient } from './grants/client-authentication.ts';
+export {
+  clientSecretBasic,
+  clientSecretPost,
+  publicClient,
+} from './grants/client-authentication.ts';
 export {
   type ClientCredentialsOptions,
   createClientCredentialsGrant,

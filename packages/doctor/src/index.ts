@@ -13,4 +13,4 @@ export type { Network } from './network/network.ts';
 export { createNodeNetwork } from './network/node-network.ts';
 export { formatText } from './report/format-text.ts';
 export { formatJson, isWell } from './report/to-json.ts';
-export type { ServerSubject, Subject } from './subject.ts';
+export type { ClientSubject, ServerSubject, Subject } from './subject.ts';

@@ -7,10 +7,15 @@
 import { found, type Probe } from './graph/probe.ts';
 import { createAsk } from './network/exchange.ts';
 import type { Network } from './network/network.ts';
+import { createConfigurationProbes } from './probes/configuration.ts';
 import { createGateProbes } from './probes/gate.ts';
+import { listGrantProbes } from './probes/grant-list.ts';
+import { createCookieProbe, createHeaderProbes } from './probes/headers.ts';
 import { createHostProbes } from './probes/host.ts';
 import { createClockProbe, createIssuerProbes } from './probes/issuer.ts';
 import { createMetadataProbes } from './probes/metadata.ts';
+import { listSecretUses } from './probes/secret-uses.ts';
+import { createSecretProbes, type SecretProbes } from './probes/secrets.ts';
 import type { Subject } from './subject.ts';
 
 const ISSUER_SETTING = 'auth.userAuth.openId.baseUrl (OIDC_BASE_URL)';
@@ -19,19 +24,28 @@ const ISSUER_SETTING = 'auth.userAuth.openId.baseUrl (OIDC_BASE_URL)';
  * Lists the probes in the order in which findings are shown: what other things hang on comes first.
  *
  * Without a platform's address nothing is asked of one; without a server configuration the issuer is the one that the
- * platform's metadata names.
+ * platform's metadata names, and no secret is sent.
  */
 export function listProbes(subject: Subject): readonly Probe[] {
-  const { network } = subject;
-  return network === undefined ? [] : listNetworkProbes(subject, network);
+  const { network, further } = subject;
+  const secrets = createSecretProbes(listSecretUses(subject), network !== undefined);
+  return [
+    ...createConfigurationProbes(subject),
+    ...(network === undefined ? secrets.all : listNetworkProbes(subject, network, secrets)),
+    ...further,
+  ];
 }
 
-function listNetworkProbes(subject: Subject, network: Network): readonly Probe[] {
+function listNetworkProbes(
+  subject: Subject,
+  network: Network,
+  secrets: SecretProbes,
+): readonly Probe[] {
   const { now, platformUrl, platformSetting, server } = subject;
   const ask = createAsk(network, now);
   const config = server?.loaded.config;
-  const allowed = config?.dangerouslyAllowPlainHttpTo ?? [];
-  const platform = platformUrl === undefined ? undefined : toUrlProbe('platform', platformUrl);
+  const isOff = config?.server.security.useAuth === false;
+  const platform = platformUrl === undefined ? undefined : toUrlProbe(platformUrl);
   const configuredIssuer = config?.auth.userAuth.openId.baseUrl ?? '';
 
   const host =
@@ -47,16 +61,7 @@ function listNetworkProbes(subject: Subject, network: Network): readonly Probe[]
     gate &&
     createMetadataProbes({ ready: host.ready, routes: gate.routes }, ask, network.fetch, config);
 
-  const issuer: Probe<string> | undefined =
-    configuredIssuer !== ''
-      ? { ...toText('issuer.configured', configuredIssuer) }
-      : metadata && {
-          id: 'issuer.named',
-          group: 'metadata',
-          title: 'the issuer that the platform names',
-          needs: [metadata.read],
-          run: (answers) => found(answers.get(metadata.read).issuer),
-        };
+  const issuer = configuredIssuer === '' ? nameIssuer(metadata?.read) : toText(configuredIssuer);
   const setting = configuredIssuer === '' ? 'the issuer of the platform' : ISSUER_SETTING;
   const issuerAddress: Probe<URL> | undefined = issuer && {
     id: 'issuer.address',
@@ -81,34 +86,76 @@ function listNetworkProbes(subject: Subject, network: Network): readonly Probe[]
         metadataUrl: '',
         ready: issuerHost.ready,
         setting,
-        dangerouslyAllowPlainHttpTo: allowed,
+        dangerouslyAllowPlainHttpTo: config?.dangerouslyAllowPlainHttpTo ?? [],
       },
       ask,
     );
+  const headers =
+    host &&
+    gate &&
+    metadata &&
+    createHeaderProbes(
+      { metadata: metadata.read, ready: host.ready, routes: gate.routes },
+      subject.clients,
+      config,
+      ask,
+    );
+  const grants =
+    isOff || issuer === undefined || issuerHost === undefined || oidc === undefined
+      ? []
+      : listGrantProbes(
+          subject,
+          { issuer, issuerHost, discovery: oidc.discovery, secrets, host, gate, metadata, headers },
+          network,
+          ask,
+        );
   return [
     platform,
     ...(host?.all ?? []),
-    issuer,
-    issuerAddress,
-    ...(issuerHost?.all ?? []),
-    ...(oidc?.all ?? []),
+    ...(isOff ? [] : [issuer, issuerAddress, ...(issuerHost?.all ?? []), ...(oidc?.all ?? [])]),
+    ...secrets.all,
+    gate && createClockProbe('clocks.platform', 'the platform', gate.http),
+    isOff
+      ? undefined
+      : oidc && createClockProbe('clocks.issuer', 'the identity provider', oidc.http),
     ...(gate?.all ?? []),
     ...(metadata?.all ?? []),
-    gate && createClockProbe('clocks.platform', 'the platform', gate.http),
-    oidc && createClockProbe('clocks.issuer', 'the identity provider', oidc.http),
+    ...(headers?.all ?? []),
+    gate && createCookieProbe(gate.login),
+    ...grants,
   ].filter((probe) => probe !== undefined);
 }
 
-function toUrlProbe(id: string, url: string): Probe<URL> {
+function nameIssuer(
+  read: ReturnType<typeof createMetadataProbes>['read'] | undefined,
+): Probe<string> | undefined {
+  return (
+    read && {
+      id: 'issuer.named',
+      group: 'metadata',
+      title: 'the issuer that the platform names',
+      needs: [read],
+      run: (answers) => found(answers.get(read).issuer),
+    }
+  );
+}
+
+function toUrlProbe(url: string): Probe<URL> {
   return {
-    id: `${id}.address`,
+    id: 'platform.address',
     group: 'config',
-    title: `the address of the ${id}`,
+    title: 'the address of the platform',
     needs: [],
     run: () => found(new URL(url)),
   };
 }
 
-function toText(id: string, text: string): Probe<string> {
-  return { id, group: 'config', title: 'the configured issuer', needs: [], run: () => found(text) };
+function toText(issuer: string): Probe<string> {
+  return {
+    id: 'issuer.configured',
+    group: 'config',
+    title: 'the configured issuer',
+    needs: [],
+    run: () => found(issuer),
+  };
 }

@@ -4,7 +4,9 @@
  * @module
  */
 
-import type { LoadedConfig } from '@sallyport/config';
+import type { ClientBlock, ClientSettings } from '@sallyport/client';
+import type { ConfigProblem, LoadedConfig } from '@sallyport/config';
+import type { Probe } from './graph/probe.ts';
 import type { Network } from './network/network.ts';
 
 /** The configuration of the admin service. */
@@ -12,6 +14,16 @@ export interface ServerSubject {
   /** Path of its file; empty when the environment holds all of it. */
   readonly file: string;
   readonly loaded: LoadedConfig;
+}
+
+/** One block of a client's or a service's configuration file. */
+export interface ClientSubject {
+  readonly file: string;
+  readonly block: ClientBlock;
+  /** Absent where the file cannot be used; `problems` says why. */
+  readonly settings: ClientSettings | undefined;
+  readonly problems: readonly ConfigProblem[];
+  readonly warnings: readonly ConfigProblem[];
 }
 
 /** Everything that probes are made from. */
@@ -25,4 +37,9 @@ export interface Subject {
   /** Where that address comes from, in words: an option or a setting. */
   readonly platformSetting: string;
   readonly server: ServerSubject | undefined;
+  /** Why the configuration of the admin service cannot be used; then `server` is absent. */
+  readonly problems: readonly ConfigProblem[];
+  readonly clients: readonly ClientSubject[];
+  /** Probes of the machine and of a cluster, which are made by the command. */
+  readonly further: readonly Probe[];
 }

@@ -16,6 +16,11 @@ export function addDoctorCommand(program: Command, stdio: Stdio): void {
     .description('find why a sign-in does not work, and what to do about it; repairs nothing')
     .argument('[url]', "the platform's public URL (default: that of the configuration)", parseUrl)
     .option('--config <file>', "the admin service's YAML file; environment variables win over it")
+    .option(
+      '--client-config <file>',
+      'YAML file of a client or an internal service; may be given several times',
+      (file: string, files: readonly string[] = []): readonly string[] => [...files, file],
+    )
     .option('--only <groups>', 'report these groups alone, joined by commas')
     .option('--skip <groups>', 'leave these groups out')
     .option('--timeout <duration>', 'end after this time (default: 60s)', checkDuration)

@@ -4,7 +4,6 @@
  * @module
  */
 
-import { formatConfigProblem } from '@sallyport/config';
 import {
   createNodeNetwork,
   type Diagnosis,
@@ -19,6 +18,7 @@ import {
 import { accept, parseDuration, type Result, refuse } from '@sallyport/protocol';
 import { createPatientFetch } from '@sallyport/server/issuer';
 import { readConfiguration } from '../admin/configuration.ts';
+import { readClientSubjects } from '../doctor/client-subjects.ts';
 import type { Interruption } from '../process/interruption.ts';
 import { systemSchedule } from '../process/system-schedule.ts';
 import { createFetch, findProxy } from '../sign-in/network.ts';
@@ -30,6 +30,8 @@ import { wrapLine } from '../terminal/wrap-line.ts';
 /** Options of the command line, checked already. */
 export interface DoctorOptions {
   readonly config?: string;
+  /** Files of clients and services. */
+  readonly clientConfig?: readonly string[];
   readonly caFile?: string;
   readonly only?: readonly ProbeGroup[];
   readonly skip?: readonly ProbeGroup[];
@@ -97,25 +99,23 @@ export async function doctor(
 
 async function readSubject(
   url: string,
-  { config, caFile = '', offline = false }: DoctorOptions,
+  options: DoctorOptions,
   stdio: Stdio,
 ): Promise<Result<Subject, Failure>> {
+  const { config, clientConfig = [], caFile = '', offline = false } = options;
   const isConfigured = config !== undefined || (process.env['OIDC_BASE_URL'] ?? '') !== '';
   const read = isConfigured
     ? readConfiguration(config === undefined ? {} : { config }, process.env)
     : undefined;
-  if (read?.ok === false) {
-    const [problem] = read.error;
-    return refuse({
-      error: 'invalid_configuration',
-      description: problem === undefined ? 'invalid' : formatConfigProblem(problem),
-      hint: 'sallyport serve --check names all problems of it.',
-      exitCode: EXIT.failure,
-    });
-  }
-  const loaded = read?.value;
+  const loaded = read?.ok === true ? read.value : undefined;
+  const problems = read?.ok === false ? read.error : [];
+  const clients = readClientSubjects(
+    [...(config === undefined ? [] : [config]), ...clientConfig],
+    process.env,
+  );
+  if (!clients.ok) return clients;
   const platformUrl = url === '' ? loaded?.config.publicUrl : url;
-  if (platformUrl === undefined && loaded === undefined)
+  if (platformUrl === undefined && !isConfigured && clients.value.length === 0)
     return refuse({
       error: 'usage',
       description: 'there is nothing to look at: give the address of the platform, or --config',
@@ -142,6 +142,9 @@ async function readSubject(
     platformUrl,
     platformSetting: url === '' ? 'publicUrl' : 'the address given',
     server: loaded === undefined ? undefined : { file: config ?? '', loaded },
+    problems,
+    clients: clients.value,
+    further: [],
   });
 }
 

@@ -9,7 +9,7 @@ import type { Probe } from '../graph/probe.ts';
 /** A server that is looked at, and where its address comes from. */
 export interface Place {
   /** Prefix of the ids of its probes. */
-  readonly id: 'issuer' | 'platform' | 'token';
+  readonly id: string;
   /** Completes "the certificate of …". */
   readonly name: string;
   /** Its address. */

@@ -17,17 +17,39 @@ const MARKS: Readonly<Record<ProbeResult['status'], string>> = {
 };
 const INDENT = '      ';
 
-/** Writes lines without colours. Every text in them is printable already. */
+/** Writes lines without colours: findings, then a line for each group. Every text in them is printable already. */
 export function formatText({ findings, probes }: Diagnosis): readonly string[] {
-  const width = Math.max(0, ...probes.map(({ id }) => id.length));
+  const groups = [...new Set(probes.map(({ group }) => group))];
+  const width = Math.max(0, ...groups.map((group) => group.length));
   return [
     ...findings.flatMap((finding) => [...formatFinding(finding), '']),
-    ...probes.map(
-      ({ id, status, title, why }) =>
-        `${MARKS[status]}  ${id.padEnd(width)}  ${why === '' ? title : `${title}: ${why}`}`,
+    ...groups.flatMap((group) =>
+      formatGroup(
+        group.padEnd(width),
+        probes.filter((probe) => probe.group === group),
+      ),
     ),
     '',
     summarize({ findings, probes }),
+  ];
+}
+
+/** What is well as a number, the rest by name; what was skipped for one reason together. */
+function formatGroup(name: string, probes: readonly ProbeResult[]): readonly string[] {
+  const well = probes.filter(({ status }) => status === 'ok').length;
+  const reasons = [...new Set(probes.flatMap(({ why }) => (why === '' ? [] : [why])))];
+  const named = (status: 'fail' | 'warn'): readonly string[] =>
+    probes.flatMap((probe) =>
+      probe.status === status ? [`${MARKS[status]}  ${name}  ${probe.title} (${probe.id})`] : [],
+    );
+  return [
+    ...(well === 0 ? [] : [`${MARKS.ok}  ${name}  ${count(well, 'probe')}`]),
+    ...named('fail'),
+    ...named('warn'),
+    ...reasons.map(
+      (reason) =>
+        `${MARKS.skip}  ${name}  ${count(probes.filter(({ why }) => why === reason).length, 'probe')}: ${reason}`,
+    ),
   ];
 }
 
@@ -43,10 +65,14 @@ function formatFinding({ severity, what, evidence, fix, code }: PlacedFinding): 
 function summarize({ findings, probes }: Diagnosis): string {
   const fails = findings.filter(({ severity }) => severity === 'fail').length;
   const warns = findings.length - fails;
-  const count = (status: ProbeResult['status']): number =>
-    probes.filter((probe) => probe.status === status).length;
-  const looked = `${count('ok')} probes are well, ${count('skip')} were left out`;
-  if (findings.length === 0) return `Nothing is wrong: ${looked}.`;
-  const wrong = `${fails} ${fails === 1 ? 'fault' : 'faults'}, ${warns} ${warns === 1 ? 'warning' : 'warnings'}`;
-  return `${wrong}; ${looked}.`;
+  const well = probes.filter(({ status }) => status === 'ok').length;
+  const skips = probes.filter(({ status }) => status === 'skip').length;
+  const looked = `${count(well, 'probe')} well, ${skips} skipped`;
+  return findings.length === 0
+    ? `Nothing is wrong: ${looked}.`
+    : `${count(fails, 'fault')}, ${count(warns, 'warning')}; ${looked}.`;
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }

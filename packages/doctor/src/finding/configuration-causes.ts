@@ -1,0 +1,64 @@
+/**
+ * Causes in configuration files, on the machine and in the cluster.
+ *
+ * @module
+ */
+
+/** By name, as `Cause` has them. */
+export const CONFIGURATION_CAUSES = {
+  config_invalid: {
+    group: 'config',
+    seen: 'The process does not start.',
+    found: 'Reads file and environment by the rules of the program that they are for.',
+    cure: 'Correct the key that is named.',
+  },
+  config_warning: {
+    group: 'config',
+    seen: 'Nothing yet, or a failure elsewhere.',
+    found: 'Reads file and environment by the rules of the program that they are for.',
+    cure: 'Correct the key that is named.',
+  },
+  auth_disabled: {
+    group: 'config',
+    seen: 'A browser is redirected in a loop: `/login`, `/callback` and `/me` are not registered.',
+    found: '`server.security.useAuth` in the file.',
+    cure: '`server.security.useAuth: true`.',
+  },
+  service_auth_disabled: {
+    group: 'config',
+    seen: 'Internal services get 401.',
+    found: '`union.auth.enable` in the file.',
+    cure: '`union.auth.enable: true`.',
+  },
+  scheduler_secret_not_enabled: {
+    group: 'config',
+    seen: 'The scheduler fails to start.',
+    found: '`secrets.adminOauthClientCredentials.enabled` in the file.',
+    cure: '`secrets.adminOauthClientCredentials.enabled: true`.',
+  },
+  data_plane_secret_not_enabled: {
+    group: 'config',
+    seen: 'Operator and propeller cannot authenticate.',
+    found: '`secrets.admin.enable` in the file.',
+    cure: '`secrets.admin.enable: true`.',
+  },
+  client_ids_differ: {
+    group: 'config',
+    seen: 'Operator and propeller cannot authenticate.',
+    found:
+      'Compares the service apps of all files, and `AUTH_CLIENT_ID` with `INTERNAL_CLIENT_ID`.',
+    cure: 'One value on both sides; `auth.separateServiceApps: true` if two apps are meant.',
+  },
+  probe_unfinished: {
+    group: 'config',
+    seen: 'The doctor could not look at something in time.',
+    found: 'The probe was ended.',
+    cure: 'A longer `--timeout`, or `--skip`.',
+  },
+  probe_failed: {
+    group: 'config',
+    seen: 'The doctor could not look at something.',
+    found: 'The probe failed.',
+    cure: 'Report it: it is a defect.',
+  },
+} as const;

@@ -1,0 +1,185 @@
+/**
+ * The probes of all applications' grants, put together.
+ *
+ * @module
+ */
+
+import type { ClientSettings, PlatformMetadata } from '@sallyport/client';
+import type { Config } from '@sallyport/config';
+import type { IssuerDocument } from '@sallyport/server/issuer';
+import { type Finding, warn } from '../finding/finding.ts';
+import { found, type Probe } from '../graph/probe.ts';
+import type { Ask } from '../network/exchange.ts';
+import type { Network } from '../network/network.ts';
+import type { ClientSubject, Subject } from '../subject.ts';
+import { createNativeAuthorizationProbes, createWebAuthorizationProbe } from './authorization.ts';
+import type { GateProbes } from './gate.ts';
+import {
+  createDeviceGrantProbe,
+  createServiceGrantProbe,
+  createWebGrantProbe,
+  type NativeApp,
+} from './grants.ts';
+import { createHostProbes, type HostProbes } from './host.ts';
+import { WEB_APP } from './secret-uses.ts';
+import type { SecretProbes } from './secrets.ts';
+import { createAdmissionProbe, createTokenProbe } from './token.ts';
+
+/** What these probes hang on. What is absent was not to be looked at. */
+export interface GrantRoots {
+  readonly issuer: Probe<string>;
+  readonly issuerHost: HostProbes;
+  readonly discovery: Probe<IssuerDocument>;
+  readonly secrets: SecretProbes;
+  readonly host: HostProbes | undefined;
+  readonly gate: GateProbes | undefined;
+  readonly metadata: { readonly read: Probe<PlatformMetadata> } | undefined;
+  readonly headers: { readonly read: Probe<string> } | undefined;
+}
+
+/** Lists them: the token endpoint, the web app, the service apps, the native app. */
+export function listGrantProbes(
+  subject: Subject,
+  roots: GrantRoots,
+  network: Network,
+  ask: Ask,
+): readonly Probe[] {
+  const { secrets, discovery, gate } = roots;
+  const config = subject.server?.loaded.config;
+  const others = [...secrets.held.values()];
+  const probes: Probe[] = [];
+
+  const endpoints = new Map<string, Probe<string>>();
+  /** The address that a client has configured; without one the issuer's, which is then the configured one. */
+  const endpointOf = (tokenUrl: string): Probe<string> => {
+    const known = endpoints.get(tokenUrl);
+    if (known !== undefined) return known;
+    const { all, ready } = createEndpointProbes(tokenUrl, endpoints.size, roots, subject, network);
+    probes.push(...all);
+    endpoints.set(tokenUrl, ready);
+    return ready;
+  };
+
+  const webSecret = secrets.held.get(WEB_APP);
+  const web =
+    config &&
+    webSecret &&
+    createWebGrantProbe(config, { secret: webSecret, endpoint: endpointOf(''), others, ask });
+  if (web !== undefined) probes.push(web);
+  if (gate !== undefined) probes.push(createWebAuthorizationProbe(gate.login, discovery, web, ask));
+  for (const [at, client] of subject.clients.entries()) {
+    const secret = secrets.held.get(`client.${at + 1}`);
+    if (secret === undefined || client.settings === undefined) continue;
+    if (!mayReceiveSecret(client.settings, config)) continue;
+    const ground = { secret, endpoint: endpointOf(client.settings.tokenUrl), others, ask };
+    probes.push(...listServiceProbes(`client.${at + 1}`, client, ground, subject, roots));
+  }
+  probes.push(...listNativeProbes(roots, ask));
+  return probes;
+}
+
+/**
+ * Whether the token endpoint is one that this client's own configuration names: by itself, or as the issuer of the
+ * platform that it is for. What a platform says of itself is not enough to send a secret.
+ */
+function mayReceiveSecret(
+  { tokenUrl, endpoint }: ClientSettings,
+  config: Config | undefined,
+): boolean {
+  if (tokenUrl !== '') return true;
+  if (config === undefined) return false;
+  const own = [config.publicUrl, ...config.auth.authorizedUris].map(
+    (uri) => URL.parse(uri)?.origin,
+  );
+  return endpoint === undefined || own.includes(endpoint.origin);
+}
+
+function listServiceProbes(
+  id: string,
+  { settings, block, file }: ClientSubject,
+  ground: Parameters<typeof createServiceGrantProbe>[3],
+  subject: Subject,
+  { issuer, host, headers }: GrantRoots,
+): readonly Probe[] {
+  const scopes = settings?.scopes ?? ['all'];
+  const audience = settings?.audience ?? '';
+  const form = {
+    ...(scopes.length === 0 ? {} : { scope: scopes.join(' ') }),
+    ...(audience === '' ? {} : { audience }),
+  };
+  const title = `client credentials of ${block} of ${file}`;
+  const grant = createServiceGrantProbe(id, title, form, ground, subject.now);
+  const config = subject.server?.loaded.config;
+  const token = createTokenProbe(id, { token: grant, issuer, config });
+  return headers === undefined || host === undefined
+    ? [grant, token]
+    : [grant, token, createAdmissionProbe(id, token, headers.read, host.ready, ground.ask)];
+}
+
+function listNativeProbes({ discovery, metadata }: GrantRoots, ask: Ask): readonly Probe[] {
+  if (metadata === undefined) return [];
+  const native: Probe<NativeApp> = {
+    id: 'grants.native',
+    group: 'grants',
+    title: 'the native app',
+    needs: [metadata.read],
+    run: (answers) => found(answers.get(metadata.read)),
+  };
+  return [
+    native,
+    ...createNativeAuthorizationProbes(native, discovery, ask),
+    createDeviceGrantProbe(native, discovery, ask),
+  ];
+}
+
+/** From the address of a token endpoint to one that can be spoken to. */
+function createEndpointProbes(
+  tokenUrl: string,
+  at: number,
+  { discovery, issuerHost }: GrantRoots,
+  { now, server }: Subject,
+  network: Network,
+): { readonly all: readonly Probe[]; readonly ready: Probe<string> } {
+  const id = at === 0 ? 'token' : `token.${at + 1}`;
+  const address: Probe<URL> = {
+    id: `${id}.address`,
+    group: 'config',
+    title: 'the address of the token endpoint',
+    needs: tokenUrl === '' ? [discovery] : [],
+    run: (answers) =>
+      found(new URL(tokenUrl === '' ? (answers.get(discovery).token_endpoint ?? '') : tokenUrl)),
+  };
+  const setting =
+    tokenUrl === '' ? "the issuer's token_endpoint" : 'union.auth.tokenUrl (AUTH_TOKEN_URL)';
+  const place = { id, name: 'the token endpoint', address, setting };
+  const hosts = createHostProbes(place, network, now, issuerHost);
+  const ready: Probe<string> = {
+    id: `${id}.ready`,
+    group: 'http',
+    title: 'the token endpoint',
+    needs: [hosts.ready],
+    after: [discovery],
+    run(answers) {
+      const url = answers.get(hosts.ready).href;
+      const named = answers.find(discovery)?.token_endpoint;
+      return found(url, compareEndpoints(url, named, server !== undefined));
+    },
+  };
+  return { all: [address, ...hosts.all, ready], ready };
+}
+
+/** One of two that differ may be another name of the same server, inside the cluster. */
+function compareEndpoints(
+  url: string,
+  named: string | undefined,
+  isConfigured: boolean,
+): readonly Finding[] {
+  if (named === undefined || !isConfigured || new URL(named).href === url) return [];
+  return [
+    warn(
+      'token_url_differs',
+      `the configured token endpoint is not the one of the issuer: configured ${url}, found ${named}`,
+      `Set AUTH_TOKEN_URL to ${named}, unless it is another name of the same server.`,
+    ),
+  ];
+}
