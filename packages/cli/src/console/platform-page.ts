@@ -122,16 +122,17 @@ const STATUS: Readonly<Record<ActorView['state'], string>> = {
 };
 
 function describeActor(actor: ActorView, now: number): ActorWords {
-  const { name, state, clientId, knownAs, tokenEndsAt, admitted, withoutToken, lastError } = actor;
+  const { name, state, clientId, knownAs, tokenEndsAt, admitted, withoutToken, starts } = actor;
+  const { lastError } = actor;
   // Paths as the pod would see them.
   const error = lastError?.words.replaceAll(actor.folder, '') ?? '';
   return {
     name,
     state,
-    status: state === 'waiting' ? `${STATUS.waiting}, start ${actor.starts}` : STATUS[state],
+    status: STATUS[state],
     client: describeClient(state, clientId, knownAs),
     token: tokenEndsAt === undefined ? 'it has none' : describeEnd(tokenEndsAt - now),
-    calls: `${admitted} admitted`,
+    calls: `${admitted} admitted${starts > 1 ? `, since start ${starts}` : ''}`,
     bare: describeBare(withoutToken),
     error,
     when:
