@@ -125,6 +125,7 @@ const config: ViteUserConfig = defineConfig({
             ...globalSetup,
             'tools/suite/packed-packages.ts',
             'tools/suite/go-tools.ts',
+            'tools/suite/api-server.ts',
           ],
           maxWorkers: waitingWorkers,
           sequence: { groupOrder: 5 },

@@ -11,13 +11,12 @@ import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { COMMAND } from '../../conformance/wire/command-file.ts';
 import { temporaryFolder } from '../../conformance/wire/process.ts';
+import { BUILD_TIMEOUT_MS, programPath } from './go-tool.ts';
 import {
-  BUILD_TIMEOUT_MS,
   chartFolder,
   findObject,
   HELM,
   helm,
-  helmProgram,
   type KubernetesObject,
   render,
   tryRender,
@@ -48,7 +47,7 @@ async function check(objects: readonly KubernetesObject[]): Promise<string> {
 }
 
 describe.skipIf(HELM.isLeftOut)('The chart sallyport', () => {
-  beforeAll(helmProgram, BUILD_TIMEOUT_MS);
+  beforeAll(async () => void (await programPath('helm')), BUILD_TIMEOUT_MS);
 
   it('says in one sentence what is missing when it is rendered bare', async () => {
     const { code, stdout, stderr } = await helm([

@@ -9,16 +9,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { inject } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { CHECKOUT } from '../../tools/build/layout.ts';
 import { findBuiltGoTool } from '../../tools/cluster/go-tools.ts';
 import { findPart, type Part, partAt } from '../parts.ts';
+import { programPath } from './go-tool.ts';
 
 const run = promisify(execFile);
-
-/** How long a cold build of helm may take. */
-export const BUILD_TIMEOUT_MS = 600_000;
 
 /** The Go toolchain, or a helm that it built before. */
 export const HELM: Part = partAt(
@@ -69,17 +66,9 @@ export function chartFolder(chart: ChartName): string {
   return join(CHECKOUT, 'charts', chart);
 }
 
-/** The helm of this run; builds it first where it was not built before. */
-export async function helmProgram(): Promise<string> {
-  const answer = await fetch(`${inject('goTools')}/helm`);
-  const text = await answer.text();
-  if (!answer.ok) throw new Error(text);
-  return text;
-}
-
 /** Runs helm, with caches and settings of its own. A failure is an output like any other. */
 export async function helm(args: readonly string[]): Promise<HelmOutput> {
-  const program = await helmProgram();
+  const program = await programPath('helm');
   const home = mkdtempSync(join(tmpdir(), 'sallyport-helm-'));
   try {
     const env = { PATH: process.env['PATH'], HOME: home, HELM_NO_PLUGINS: '1' };

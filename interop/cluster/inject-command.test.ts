@@ -43,7 +43,8 @@ interface Answer {
 interface Asked {
   readonly path?: string;
   readonly method?: string;
-  readonly body?: string | undefined;
+  /** Pieces of a body are sent in chunks. */
+  readonly body?: string | readonly string[] | undefined;
   readonly agent?: Agent;
   readonly authority?: string;
 }
@@ -64,7 +65,10 @@ async function ask(
     resolve,
   );
   sent.once('error', reject);
-  sent.end(body);
+  if (typeof body === 'object') {
+    for (const piece of body) sent.write(piece);
+    sent.end();
+  } else sent.end(body);
   const answer = await promise;
   const { fingerprint256 } = (answer.socket as TLSSocket).getPeerCertificate();
   let text = '';
@@ -105,6 +109,7 @@ describe('sallyport inject', () => {
     ['a review without a uid', reviewOf(POD).replace('"u-1"', '7'), 400, 'no uid'],
     ['no body', undefined, 400, 'no JSON'],
     ['a body of 9 MB', `"${'x'.repeat(9_000_000)}"`, 413, 'larger than 8 MiB'],
+    ['a body of 9 MB in chunks', ['"', 'x'.repeat(9_000_000)], 413, 'larger than 8 MiB'],
     ['JSON a hundred thousand levels deep', '['.repeat(100_000), 400, 'no JSON'],
   ])('refuses %s and goes on', async (_, body, status, sentence) => {
     const before = await webhook.metric('sallyport_inject_reviews_total{outcome="malformed"}');

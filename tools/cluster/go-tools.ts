@@ -9,6 +9,7 @@ import { accessSync, constants, mkdirSync, mkdtempSync, renameSync, rmSync } fro
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { buildKubernetesProgram } from './build-kubernetes.ts';
 
 /** One program at one version. */
 interface GoTool {
@@ -19,7 +20,10 @@ interface GoTool {
 }
 
 /** A program that {@link buildGoTool} makes. */
-export type GoToolName = 'helm';
+export type GoToolName = 'helm' | 'kube-apiserver' | 'kubectl';
+
+/** The first minor version with a MutatingAdmissionPolicy. */
+const KUBERNETES = 'v1.36.3';
 
 /** The programs by the name of their file. */
 const GO_TOOLS: Readonly<Record<GoToolName, GoTool>> = {
@@ -28,7 +32,18 @@ const GO_TOOLS: Readonly<Record<GoToolName, GoTool>> = {
     build: (version, folder) =>
       install(`helm.sh/helm/v3/cmd/helm@${version}`, folder, helmLinkerFlags(version)),
   },
+  'kube-apiserver': {
+    version: KUBERNETES,
+    build: (version, folder) => buildKubernetesProgram('kube-apiserver', version, folder),
+  },
+  kubectl: {
+    version: KUBERNETES,
+    build: (version, folder) => buildKubernetesProgram('kubectl', version, folder),
+  },
 };
+
+/** Names of all, in the order in which they are built. */
+export const GO_TOOL_NAMES = Object.keys(GO_TOOLS) as readonly GoToolName[];
 
 /** Whether a text names one of the programs. */
 export function isGoToolName(text: string): text is GoToolName {

@@ -11,7 +11,7 @@ import type { HttpRequest } from '@sallyport/server/listener';
 export type BodyRefusal = 'too_large' | 'too_many' | 'broken_off';
 
 /** Kubernetes takes objects of up to 3 MiB; a review holds the object, and things of about its size around it. */
-export const BODY_MAX_BYTES = 8_388_608;
+const BODY_MAX_BYTES = 8_388_608;
 /** Of all requests together, while they are read. */
 const TOGETHER_MAX_BYTES = 67_108_864;
 
@@ -30,7 +30,8 @@ export function createBodyReader(
     const pieces: Buffer[] = [];
     let length = 0;
     try {
-      for await (const piece of req as AsyncIterable<Buffer>) {
+      // What refuses the rest of a body has still to answer on its connection.
+      for await (const piece of req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
         length += piece.length;
         together += piece.length;
         if (length > bodyMaxBytes) return refuse('too_large');
