@@ -4,7 +4,7 @@
  * @module
  */
 
-import { exchange, type Received } from './exchange.ts';
+import { exchange, type Received, type TlsPlace } from './exchange.ts';
 
 /** Headers a browser sends with a page load. */
 export const NAVIGATION = {
@@ -36,10 +36,15 @@ export class Browser {
   /** Every exchange so far, oldest first. */
   readonly history: Received[] = [];
   readonly #acceptsCookies: boolean;
+  readonly #place: TlsPlace | undefined;
 
-  /** @param acceptsCookies - `false` for a browser that blocks them. */
-  constructor(acceptsCookies = true) {
+  /**
+   * @param acceptsCookies - `false` for a browser that blocks them.
+   * @param place - Where all addresses are served; their own hosts and ports when absent.
+   */
+  constructor(acceptsCookies = true, place?: TlsPlace) {
     this.#acceptsCookies = acceptsCookies;
+    this.#place = place;
   }
 
   /** Names of the cookies kept for a host. */
@@ -72,7 +77,7 @@ export class Browser {
       ({ host, path }) => host === hostname && pathMatches(pathname, path),
     );
     const body = form === undefined ? undefined : new URLSearchParams(form).toString();
-    const received = await exchange(url, {
+    const sent = {
       method: form === undefined ? method : 'POST',
       headers: {
         ...NAVIGATION,
@@ -88,7 +93,8 @@ export class Browser {
         ...headers,
       },
       ...(body === undefined ? {} : { body }),
-    });
+    };
+    const received = await exchange(url, sent, this.#place);
     if (this.#acceptsCookies)
       for (const line of received.setCookies) this.#keep(line, hostname, pathname);
     this.history.push(received);

@@ -5,6 +5,7 @@
  */
 
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { request as httpsRequest } from 'node:https';
 
 /** What to send. */
 export interface Sent {
@@ -23,20 +24,34 @@ export interface Received {
   readonly url: string;
 }
 
+/** Where every `https` address is served in place of its own host and port: on the loopback. */
+export interface TlsPlace {
+  readonly port: number;
+  /** Certificates (PEM) to believe. */
+  readonly ca: Buffer;
+}
+
 const EXCHANGE_MS = 20_000;
 
 /** Sends one request; rejects when the connection fails or nothing comes for 20 s. */
 export function exchange(
   url: string,
   { method = 'GET', headers = {}, body }: Sent = {},
+  place?: TlsPlace,
 ): Promise<Received> {
   const { promise, resolve, reject } = Promise.withResolvers<Received>();
   const target = new URL(url);
-  const request = httpRequest(
+  const connection =
+    place === undefined
+      ? {
+          // `localhost` is listened for on IPv4 only; do not depend on the resolver's order.
+          hostname: target.hostname === 'localhost' ? '127.0.0.1' : target.hostname,
+          port: target.port,
+        }
+      : { hostname: '127.0.0.1', ...place, servername: target.hostname };
+  const request = (place === undefined ? httpRequest : httpsRequest)(
     {
-      // `localhost` is listened for on IPv4 only; do not depend on the resolver's order.
-      hostname: target.hostname === 'localhost' ? '127.0.0.1' : target.hostname,
-      port: target.port,
+      ...connection,
       // The path as it was written: a URL object would already have changed it.
       path:
         url.slice(

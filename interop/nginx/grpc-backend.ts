@@ -72,11 +72,24 @@ export interface EchoClient {
 
 type Done = (error: ServiceError | null, answer: string) => void;
 
-/** Opens a client. @param address - Host and port. */
-export function openClient(address: string, kind: ServiceKind): EchoClient {
+/**
+ * Opens a client.
+ *
+ * @param address - Host and port.
+ * @param tls - The name to expect there, and the certificates (PEM) to believe.
+ */
+export function openClient(
+  address: string,
+  kind: ServiceKind,
+  tls?: { readonly host: string; readonly ca: Buffer },
+): EchoClient {
   const Client = makeGenericClientConstructor(definition(SERVICES[kind]), kind);
-  const client: unknown = new Client(address, credentials.createInsecure(), {
+  const trust = tls === undefined ? credentials.createInsecure() : credentials.createSsl(tls.ca);
+  const client: unknown = new Client(address, trust, {
     'grpc.max_receive_message_length': MESSAGE_MAX,
+    ...(tls === undefined
+      ? {}
+      : { 'grpc.ssl_target_name_override': tls.host, 'grpc.default_authority': tls.host }),
   });
   return client as EchoClient;
 }

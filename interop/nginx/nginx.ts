@@ -51,11 +51,16 @@ export function createPrefix(): Prefix {
  * Starts nginx and waits for its first worker.
  *
  * @param http - What stands in `http {}`. Relative paths in it lie in the folder.
+ * @param modules - Files of modules beyond those that are compiled in.
  *
  * @throws With all it wrote when it ends before.
  */
-export async function startNginx(prefix: Prefix, http: string): Promise<RunningNginx> {
-  writeMainFile(prefix, http);
+export async function startNginx(
+  prefix: Prefix,
+  http: string,
+  modules: readonly string[] = [],
+): Promise<RunningNginx> {
+  writeMainFile(prefix, http, modules);
   const child = spawn(requirePart(NGINX), ['-p', prefix.path, '-c', join(prefix.path, MAIN)], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
@@ -95,13 +100,13 @@ export function testConfiguration(
 
 const MAIN = 'nginx.conf';
 
-function writeMainFile(prefix: Prefix, http: string): void {
+function writeMainFile(prefix: Prefix, http: string, modules: readonly string[] = []): void {
   const paths = TEMPORARY.map((name) => `  ${name}_temp_path ${prefix.path}/${name};\n`);
   // Workers of a root-owned nginx would run as a user that may not enter the folder.
   const user = process.getuid?.() === 0 ? 'user root;\n' : '';
   prefix.write(
     MAIN,
-    `${user}daemon off;\nworker_processes 1;\npid ${prefix.path}/nginx.pid;\nerror_log stderr notice;\n` +
+    `${modules.map((file) => `load_module ${file};\n`).join('')}${user}daemon off;\nworker_processes 1;\npid ${prefix.path}/nginx.pid;\nerror_log stderr notice;\n` +
       `events { worker_connections 512; }\nhttp {\n  access_log off;\n${paths.join('')}${http}\n}\n`,
   );
 }

@@ -20,14 +20,14 @@ export interface KeyPairFiles {
 /** Files of one authority. */
 export interface Certificates {
   readonly caFile: string;
-  /** For `localhost` and `127.0.0.1`. */
+  /** For one host name, and `127.0.0.1`. */
   readonly server: KeyPairFiles;
   /** For clients that have to prove who they are. */
   readonly client: KeyPairFiles;
 }
 
 /** Makes an authority in a folder, and signs a server and a client. */
-export function createCertificates(folder: string): Certificates {
+export function createCertificates(folder: string, host = 'localhost'): Certificates {
   const filesOf = (name: string): KeyPairFiles => ({
     certFile: join(folder, `${name}.crt`),
     keyFile: join(folder, `${name}.key`),
@@ -46,7 +46,7 @@ export function createCertificates(folder: string): Certificates {
   const authority = create('authority', []);
   const signed = ['-CA', authority.certFile, '-CAkey', authority.keyFile];
   const leaf = ['-addext', 'basicConstraints=critical,CA:FALSE'];
-  const names = ['-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
+  const names = ['-addext', `subjectAltName=DNS:${host},IP:127.0.0.1`];
   return {
     caFile: authority.certFile,
     server: create('server', [...signed, ...leaf, ...names]),
