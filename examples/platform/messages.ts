@@ -28,6 +28,8 @@ export interface ActorReport {
   readonly clientId: string | undefined;
   /** Epoch milliseconds; `undefined` without a token. */
   readonly tokenEndsAt: number | undefined;
+  /** When it was obtained; epoch milliseconds. */
+  readonly tokenSince: number | undefined;
   /** Calls that its peer admitted. */
   readonly admitted: number;
   /** Who the peer says has called, at the last admitted call. */

@@ -85,12 +85,16 @@ async function callForEver(
   reach: typeof fetch,
   log: LogEvent,
 ): Promise<never> {
+  let tokenSince: number | undefined;
   const client = createClient(settings, {
     fetch: reach,
     now: Date.now,
     wait: (ms, signal) => sleep(ms, undefined, { signal }),
     show: () => {},
     onWarning: (warning) => log('warn', 'secret', { problem: formatConfigProblem(warning) }),
+    onTokens: () => {
+      tokenSince = Date.now();
+    },
     refreshesAhead: true,
   });
   const origin = settings.endpoint?.origin ?? '';
@@ -102,6 +106,7 @@ async function callForEver(
     kind: 'report',
     clientId,
     tokenEndsAt: undefined,
+    tokenSince,
     admitted: 0,
     knownAs: undefined,
     withoutToken: undefined,
@@ -131,6 +136,7 @@ async function callForEver(
       knownAs: outcome.knownAs ?? report.knownAs,
       admitted: report.admitted + (failure === undefined ? 1 : 0),
       tokenEndsAt: client.tokenStatus()?.expiresAt,
+      tokenSince,
     };
     send(report);
     await sleep(CALL_EVERY_MS);

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildConsolePage } from '../../packages/cli/src/console/console-page.ts';
+import { buildPlatformPage } from '../../packages/cli/src/console/platform-page.ts';
 import {
   renderDeviceConnectedPage,
   renderUserCodeConfirmPage,
@@ -84,6 +85,7 @@ const PAGES: ReadonlyMap<string, Sent> = new Map([
     },
   ],
   ['console', consolePage()],
+  ['platform', platformPage()],
   ['IdP sign-in', ofIdp(signInPage())],
   ['IdP sign-in, refused', ofIdp(signInPage('The user name or the password is not right.'))],
   ['IdP sign-out question', ofIdp(renderSignOutPage(FORM))],
@@ -185,6 +187,25 @@ function consolePage(): Sent {
   const view = { ...person, target: LONG, hasPlatform: true };
   const { headers, body } = buildConsolePage(view, 'http://127.0.0.1:1');
   return { headers: Object.entries(headers), body };
+}
+
+function platformPage(): Sent {
+  const lastError = { words: LONG, since: 0, isOver: false };
+  const files = { folder: '/root', secretFile: LONG, logFile: LONG };
+  const calls = { peer: 'cluster', protocol: 'Connect', readsFrom: LONG, secret: LONG };
+  const token = { clientId: LONG, knownAs: LONG, tokenEndsAt: 3_600_000, tokenSince: 0 };
+  const rest = { admitted: 1_000_000, withoutToken: 'unauthenticated', starts: 1_000, lastError };
+  const actors = (['calling', 'failing', 'waiting', 'starting'] as const).flatMap((state) =>
+    (['control plane', 'data plane'] as const).map((plane) => ({
+      ...{ ...files, ...calls, ...token, ...rest },
+      name: `${state}-${plane.replace(' ', '-')}`,
+      plane,
+      state,
+    })),
+  );
+  const { headers, body } = buildPlatformPage(actors, 0, 'http://127.0.0.1:1');
+  // As a person who has opened everything sees it.
+  return { headers: Object.entries(headers), body: body.replaceAll('<details>', '<details open>') };
 }
 
 function signInPage(alert?: string): string {

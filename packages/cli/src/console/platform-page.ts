@@ -19,6 +19,8 @@ export interface ActorWords {
   readonly status: string;
   readonly client: string;
   readonly token: string;
+  /** How much of the token's life is left, in percent. */
+  readonly life: number;
   readonly calls: string;
   readonly bare: string;
   /** Empty when nothing has gone wrong yet. */
@@ -30,33 +32,41 @@ export interface ActorWords {
 /** What changes on the page. */
 export interface PlatformWords {
   readonly summary: string;
-  readonly isWell: boolean;
+  /** `starting`: nothing is wrong yet. */
+  readonly mood: 'well' | 'starting' | 'bad';
   readonly actors: readonly ActorWords[];
 }
 
 const STYLE = `
 main{max-width:76rem}
-#summary{font-size:1.1rem;font-weight:600;color:var(--bad)}#summary.good{color:var(--good)}
+#summary{font-size:1.1rem;font-weight:600}#summary[data-mood=well]{color:var(--good)}#summary[data-mood=bad]{color:var(--bad)}
 .plane{background:none;border:0;padding:0}
 .plane h2{font-size:1.1rem;color:var(--text)}
-.cards{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(21rem,100%),1fr));gap:1rem}
+.cards{display:grid;align-items:start;grid-template-columns:repeat(auto-fill,minmax(min(21rem,100%),1fr));gap:1rem}
 article{background:var(--card);border:1px solid var(--line);border-top:.25rem solid var(--field);border-radius:.75rem;padding:1.1rem 1.25rem;display:flex;flex-direction:column;gap:.75rem;min-width:0}
 article[data-state=calling]{border-top-color:var(--good)}
 article[data-state=failing],article[data-state=waiting]{border-top-color:var(--bad)}
 article h3{margin:0;font-size:1.1rem;line-height:1.3}
 .top{display:flex;flex-wrap:wrap;gap:.25rem .75rem;align-items:baseline;justify-content:space-between}
 .status{font-size:.9rem;font-weight:600;color:var(--dim)}
+.status::before{content:"";display:inline-block;width:.6rem;height:.6rem;margin-right:.45rem;border-radius:50%;background:currentColor}
+@media (prefers-reduced-motion:no-preference){.beat .status::before{animation:beat .6s ease-out}}
+@keyframes beat{0%{box-shadow:0 0 0 0 currentColor}100%{box-shadow:0 0 0 .5rem transparent}}
+.way{display:flex;flex-wrap:wrap;gap:.1rem .45rem;align-items:baseline}
+.way .dim{font-size:.9rem}
+progress{display:block;width:100%;height:.3rem;margin-top:.3rem;border:0;border-radius:.2rem;background:var(--line);appearance:none;overflow:hidden}
+progress::-webkit-progress-bar{background:var(--line)}progress::-webkit-progress-value{background:var(--accent)}progress::-moz-progress-bar{background:var(--accent)}
 [data-state=calling] .status{color:var(--good)}
 [data-state=failing] .status,[data-state=waiting] .status{color:var(--bad)}
 article p{margin:0}
-article dl{grid-template-columns:8rem 1fr;gap:.2rem .75rem;font-size:.95rem}
+article dl{grid-template-columns:7.6rem 1fr;gap:.2rem .75rem;font-size:.95rem}
 .error{border-left:.25rem solid var(--bad);background:var(--code);border-radius:.3rem;padding:.5rem .75rem;font-size:.9rem}
 .error.over{border-left-color:var(--field)}
 .error .when{display:block;color:var(--dim)}
 details{font-size:.9rem;margin-top:auto}
 summary{cursor:pointer;color:var(--dim);padding:.2rem 0}
-details dl{margin-top:.4rem}
-@media (max-width:30rem){article dl{gap:.2rem .75rem}article dd{margin:0}details dl{grid-template-columns:1fr}}
+article details dl{margin-top:.4rem;grid-template-columns:1fr;gap:0}details dd{margin:0 0 .4rem}
+@media (max-width:30rem){article dl{gap:.2rem .75rem}article dd{margin:0}}
 @media (forced-colors:active){article{border:1px solid CanvasText}}
 `;
 
@@ -66,13 +76,17 @@ details dl{margin-top:.4rem}
  * @param now - Epoch milliseconds.
  */
 export function describePlatform(view: PlatformView, now: number): PlatformWords {
-  const calling = view.filter(({ state }) => state === 'calling').length;
-  const isWell = calling === view.length;
+  const count = (state: ActorView['state']): number =>
+    view.filter((actor) => actor.state === state).length;
+  const calling = count('calling');
+  const isStarting = calling + count('starting') === view.length;
+  const mood = calling === view.length ? 'well' : isStarting ? 'starting' : 'bad';
   return {
-    summary: isWell
-      ? `All ${view.length} call their peers, each with a token of its own`
-      : `${calling} of ${view.length} call their peers`,
-    isWell,
+    summary:
+      mood === 'well'
+        ? `All ${view.length} call their peers, each with a token of its own`
+        : `${calling} of ${view.length} call their peers${isStarting ? ', the others are starting' : ''}`,
+    mood,
     actors: view.map((actor) => describeActor(actor, now)),
   };
 }
@@ -92,9 +106,9 @@ export function buildPlatformPage(view: PlatformView, now: number, idpOrigin: st
       style: STYLE,
       links: html`<a href="/">Console</a>`,
       main: html`<section><h1>Platform</h1>
-<p id="summary"${words.isWell ? html` class="good"` : undefined} role="status">${words.summary}</p>
-<p class="dim">These services are no person. Each proves itself with the client secret or API key in its own files, keeps its token fresh, and calls its peer through the gateway. Change a file, and watch what the service says.</p>
-<p id="stale" class="dim" hidden>This page has lost its connection; it shows what it heard last. <a href="${PLATFORM_PATH}">Load it again</a></p></section>
+<p id="summary" data-mood="${words.mood}" role="status">${words.summary}</p>
+<p id="stale" class="dim" hidden>This page has lost its connection; it shows what it heard last. <a href="${PLATFORM_PATH}">Load it again</a></p>
+<p class="dim">These services are no person. Each proves itself with the client secret or API key in its own files, keeps its token fresh, and calls its peer through the gateway. Change a file, and watch what the service says.</p></section>
 <section class="plane" aria-labelledby="control"><h2 id="control">Control plane</h2><div class="cards">${cards('control plane')}</div></section>
 <section class="plane" aria-labelledby="data"><h2 id="data">Data plane</h2><div class="cards">${cards('data plane')}</div></section>`,
     },
@@ -107,10 +121,10 @@ function buildCard(actor: ActorView, words: ActorWords): Html {
   const isShown = words.error !== '';
   return html`<article id="${name}" data-state="${words.state}" aria-labelledby="${name}-name">
 <div class="top"><h3 id="${name}-name">${name}</h3><span class="status" data-is="status">${words.status}</span></div>
-<p>calls <strong>${peer}</strong> over ${protocol}</p>
-<dl><dt>As client</dt><dd data-is="client">${words.client}</dd><dt>Token ends</dt><dd data-is="token">${words.token}</dd><dt>Calls</dt><dd data-is="calls">${words.calls}</dd><dt>Without a token</dt><dd data-is="bare">${words.bare}</dd></dl>
+<p class="way"><span class="dim">calls</span> <strong>${peer}</strong> <span class="dim">over ${protocol}</span></p>
+<dl><dt>As client</dt><dd data-is="client">${words.client}</dd><dt>Proves it with</dt><dd>${secret}</dd><dt>Token ends</dt><dd><span data-is="token">${words.token}</span><progress max="100" value="${words.life}" aria-label="Rest of the token’s life"${words.life === 0 ? html` hidden` : undefined}></progress></dd><dt>Calls</dt><dd data-is="calls">${words.calls}</dd><dt>Without a token</dt><dd data-is="bare">${words.bare}</dd></dl>
 <p class="error${words.isOver ? ' over' : ''}"${isShown ? undefined : html` hidden`}><span class="when" data-is="when">${words.when}</span><span data-is="error">${words.error}</span></p>
-<details><summary>Its files</summary><dl><dt>Reads</dt><dd><code>${readsFrom}</code></dd><dt>Secret</dt><dd>${secret}</dd><dt>File of it</dt><dd><code>${secretFile}</code></dd><dt>Its root</dt><dd><code>${folder}</code></dd><dt>Log</dt><dd><code>${logFile}</code></dd></dl></details>
+<details><summary>Its files</summary><dl><dt>Reads</dt><dd><code>${readsFrom}</code></dd><dt>Secret file</dt><dd><code>${secretFile}</code></dd><dt>Its root</dt><dd><code>${folder}</code></dd><dt>Log</dt><dd><code>${logFile}</code></dd></dl></details>
 </article>`;
 }
 
@@ -132,6 +146,7 @@ function describeActor(actor: ActorView, now: number): ActorWords {
     status: STATUS[state],
     client: describeClient(state, clientId, knownAs),
     token: tokenEndsAt === undefined ? 'it has none' : describeEnd(tokenEndsAt - now),
+    life: describeLife(actor, now),
     calls: `${admitted} admitted${starts > 1 ? `, since start ${starts}` : ''}`,
     bare: describeBare(withoutToken),
     error,
@@ -163,6 +178,12 @@ function describeBare(answer: string | undefined): string {
 
 function describeEnd(leftMs: number): string {
   return leftMs <= 0 ? 'has ended' : `in ${describeTime(leftMs)}`;
+}
+
+function describeLife({ tokenEndsAt, tokenSince }: ActorView, now: number): number {
+  if (tokenEndsAt === undefined || tokenSince === undefined || tokenEndsAt <= tokenSince) return 0;
+  const rest = (tokenEndsAt - now) / (tokenEndsAt - tokenSince);
+  return Math.round(Math.min(1, Math.max(0, rest)) * 100);
 }
 
 const MINUTE_MS = 60_000;

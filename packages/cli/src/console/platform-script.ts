@@ -10,13 +10,23 @@ import { PLATFORM_PATH } from './platform-page.ts';
 export const PLATFORM_SCRIPT: string = `const write = (element, text) => {
   if (element.textContent !== text) element.textContent = text;
 };
-const show = ({ summary, isWell, actors }) => {
+/** Shows the beat of a call that was admitted. */
+const beat = (card) => {
+  card.classList.remove('beat');
+  void card.offsetWidth;
+  card.classList.add('beat');
+};
+const show = ({ summary, mood, actors }) => {
   const line = document.getElementById('summary');
   write(line, summary);
-  line.classList.toggle('good', isWell);
-  for (const { name, state, isOver, ...words } of actors) {
+  line.dataset.mood = mood;
+  for (const { name, state, isOver, life, ...words } of actors) {
     const card = document.getElementById(name);
     card.dataset.state = state;
+    const rest = card.querySelector('progress');
+    rest.value = life;
+    rest.hidden = life === 0;
+    if (state === 'calling' && card.querySelector('[data-is=calls]').textContent !== words.calls) beat(card);
     for (const [field, text] of Object.entries(words)) write(card.querySelector('[data-is=' + field + ']'), text);
     const error = card.querySelector('.error');
     error.hidden = words.error === '';

@@ -24,6 +24,8 @@ export interface ActorView {
   readonly knownAs: string | undefined;
   /** Epoch milliseconds. */
   readonly tokenEndsAt: number | undefined;
+  /** When it was obtained; epoch milliseconds. */
+  readonly tokenSince: number | undefined;
   readonly admitted: number;
   /** How its peer answered a call without a token. */
   readonly withoutToken: string | undefined;

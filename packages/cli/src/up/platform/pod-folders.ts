@@ -93,7 +93,7 @@ function writePod(
   const mount = join(folder, SECRETS[secret].mountPath);
   const secretFile = join(mount, 'client_secret');
   mkdirSync(dirname(mount), { recursive: true, mode: 0o700 });
-  symlinkSync(relative(dirname(mount), folderOf(platform, secret)), mount, 'dir');
+  symlinkSync(relative(dirname(mount), folderOf(platform, secret)), mount, 'junction');
   const configFile = join(folder, 'config.yaml');
   write(configFile, stringify(buildConfiguration(actor, place, secretFile)));
   return { folder, configFile, secret, secretFile, logFile };

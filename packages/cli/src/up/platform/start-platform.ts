@@ -167,6 +167,7 @@ function viewOf(
     clientId: report?.clientId,
     knownAs: report?.knownAs,
     tokenEndsAt: report?.tokenEndsAt,
+    tokenSince: report?.tokenSince,
     admitted: report?.admitted ?? 0,
     withoutToken: report?.withoutToken,
     starts: state?.starts ?? 0,

@@ -100,8 +100,16 @@ class Supervisor {
     this.#startedAt = Date.now();
     const environment = this.#options.environment();
     this.state = { ...this.state, report: undefined, starts: this.state.starts + 1 };
-    if (environment.ok) this.#fork(environment.value);
-    else this.#startLater(environment.error);
+    if (!environment.ok) {
+      this.#startLater(environment.error);
+      return;
+    }
+    try {
+      this.#fork(environment.value);
+    } catch (failure) {
+      // No memory, no process or no disk left.
+      this.#startLater(`it cannot be started: ${String(failure)}`);
+    }
   }
 
   restart(): void {
