@@ -46,26 +46,26 @@ async function check(objects: readonly KubernetesObject[]): Promise<string> {
   }
 }
 
-describe.skipIf(HELM.isLeftOut)('The chart sallyport', () => {
+describe.skipIf(HELM.isLeftOut)('The charts', () => {
   beforeAll(async () => void (await programPath('helm')), BUILD_TIMEOUT_MS);
 
-  it('says in one sentence what is missing when it is rendered bare', async () => {
-    const { code, stdout, stderr } = await helm([
-      'template',
+  it.each([
+    [
       'sallyport',
-      chartFolder('sallyport'),
-    ]);
-    expect(code).toBe(1);
-    expect(stdout).toBe('');
-    expect(stderr).toContain(
-      'required values are missing: publicUrl, global.OIDC_BASE_URL, global.OIDC_CLIENT_ID, global.CLI_CLIENT_ID, global.INTERNAL_CLIENT_ID, global.AUTH_TOKEN_URL, image.repository (',
-    );
-  });
-
-  it('says the same sentence to a bare helm lint', async () => {
-    const { stdout, stderr } = await helm(['lint', chartFolder('sallyport')]);
-    expect(stdout + stderr).toContain('required values are missing: publicUrl, ');
-  });
+      'publicUrl, global.OIDC_BASE_URL, global.OIDC_CLIENT_ID, global.CLI_CLIENT_ID, global.INTERNAL_CLIENT_ID, global.AUTH_TOKEN_URL, image.repository',
+    ],
+    ['sallyport-dataplane', 'publicUrl, global.AUTH_CLIENT_ID'],
+  ] as const)(
+    'says in one sentence what is missing in %s when it is rendered bare',
+    async (chart, missing) => {
+      const { code, stdout, stderr } = await helm(['template', chart, chartFolder(chart)]);
+      expect(code).toBe(1);
+      expect(stdout).toBe('');
+      expect(stderr).toContain(`required values are missing: ${missing} (`);
+      const lint = await helm(['lint', chartFolder(chart)]);
+      expect(lint.stdout + lint.stderr).toContain(`required values are missing: ${missing} (`);
+    },
+  );
 
   it('has a configuration that the service accepts', async () => {
     expect(await check(await render({ chart: 'sallyport' }))).toMatch(/^ok: /);

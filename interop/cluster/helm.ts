@@ -5,7 +5,7 @@
  */
 
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -44,34 +44,70 @@ export interface HelmOutput {
   readonly stderr: string;
 }
 
-/** The values without which no chart renders. */
-const REQUIRED_VALUES = {
-  publicUrl: 'https://platform.example.com',
-  global: {
-    OIDC_BASE_URL: 'https://idp.example.com',
-    OIDC_CLIENT_ID: 'web-app',
-    CLI_CLIENT_ID: 'native-app',
-    INTERNAL_CLIENT_ID: 'service-app',
-    AUTH_TOKEN_URL: 'https://idp.example.com/token',
-    AUTH_CLIENT_ID: 'service-app',
-  },
-  image: { repository: 'registry.example.com/sallyport' },
-} as const;
+/** A chart of this repository; `platform` is the example around the other two. */
+export type ChartName = 'sallyport' | 'sallyport-dataplane' | 'platform';
 
-/** A chart of this repository. */
-export type ChartName = 'sallyport';
+const GLOBAL = {
+  OIDC_BASE_URL: 'https://idp.example.com',
+  OIDC_CLIENT_ID: 'web-app',
+  CLI_CLIENT_ID: 'native-app',
+  INTERNAL_CLIENT_ID: 'service-app',
+  AUTH_TOKEN_URL: 'https://idp.example.com/token',
+  AUTH_CLIENT_ID: 'service-app',
+} as const;
+const PUBLIC_URL = 'https://platform.example.com';
+const IMAGE = { repository: 'registry.example.com/sallyport' } as const;
+
+/** The values without which a chart does not render. */
+const REQUIRED_VALUES: Readonly<Record<ChartName, Readonly<Record<string, unknown>>>> = {
+  sallyport: { publicUrl: PUBLIC_URL, global: GLOBAL, image: IMAGE },
+  'sallyport-dataplane': { publicUrl: PUBLIC_URL, global: GLOBAL },
+  platform: {
+    global: GLOBAL,
+    sallyport: { publicUrl: PUBLIC_URL, image: IMAGE },
+    'sallyport-dataplane': { publicUrl: PUBLIC_URL },
+  },
+};
 
 /** Folder of a chart. */
-export function chartFolder(chart: ChartName): string {
+export function chartFolder(chart: Exclude<ChartName, 'platform'>): string {
   return join(CHECKOUT, 'charts', chart);
 }
 
-/** Runs helm, with caches and settings of its own. A failure is an output like any other. */
-export async function helm(args: readonly string[]): Promise<HelmOutput> {
+/** Gives the folder of a chart; the example is copied, because helm writes the charts it depends on into it. */
+async function withChart<T>(chart: ChartName, use: (folder: string) => Promise<T>): Promise<T> {
+  if (chart !== 'platform') return use(chartFolder(chart));
+  const root = mkdtempSync(join(tmpdir(), 'sallyport-charts-'));
+  try {
+    for (const folder of ['charts', 'examples/platform/chart'])
+      cpSync(join(CHECKOUT, folder), join(root, folder), { recursive: true });
+    const folder = join(root, 'examples/platform/chart');
+    const { code, stderr } = await helm(['dependency', 'update', folder]);
+    if (code !== 0) throw new Error(stderr);
+    return await use(folder);
+  } finally {
+    rmSync(root, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Runs helm, with caches and settings of its own. A failure is an output like any other.
+ *
+ * @param kubeconfig - Of the cluster that it may ask.
+ */
+export async function helm(
+  args: readonly string[],
+  kubeconfig: string = '/nonexistent',
+): Promise<HelmOutput> {
   const program = await programPath('helm');
   const home = mkdtempSync(join(tmpdir(), 'sallyport-helm-'));
   try {
-    const env = { PATH: process.env['PATH'], HOME: home, HELM_NO_PLUGINS: '1' };
+    const env = {
+      PATH: process.env['PATH'],
+      HOME: home,
+      HELM_NO_PLUGINS: '1',
+      KUBECONFIG: kubeconfig,
+    };
     const { stdout, stderr } = await run(program, args, { env, maxBuffer: 33_554_432 });
     return { code: 0, stdout, stderr };
   } catch (error) {
@@ -97,22 +133,35 @@ export interface Rendering {
 }
 
 /** Renders a chart as `helm template` prints it, or fails as it does. */
-export async function tryRender({
-  chart,
-  values = {},
-  namespace = 'cloud-cp',
-  release = 'sallyport',
-  args = [],
-}: Rendering): Promise<HelmOutput> {
-  const folder = mkdtempSync(join(tmpdir(), 'sallyport-values-'));
-  try {
-    const file = join(folder, 'values.json');
-    writeFileSync(file, JSON.stringify({ ...REQUIRED_VALUES, ...values }));
-    const place = ['--namespace', namespace, '--values', file];
-    return await helm(['template', release, chartFolder(chart), ...place, ...args]);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+export function tryRender(rendering: Rendering): Promise<HelmOutput> {
+  return withChartAndValues(rendering, (args) => helm(['template', ...args]));
+}
+
+/**
+ * Installs or upgrades a release in a cluster, as the administrator, without waiting: no
+ * controller runs there, so hooks are left out.
+ */
+export function install(rendering: Rendering, kubeconfig: string): Promise<HelmOutput> {
+  return withChartAndValues(rendering, (args) =>
+    helm(['upgrade', '--install', '--no-hooks', ...args], kubeconfig),
+  );
+}
+
+/** Gives what stands behind the command: release, folder, namespace, values. */
+function withChartAndValues<T>(
+  { chart, values = {}, namespace = 'cloud-cp', release = 'sallyport', args = [] }: Rendering,
+  use: (args: readonly string[]) => Promise<T>,
+): Promise<T> {
+  return withChart(chart, async (folder) => {
+    const place = mkdtempSync(join(tmpdir(), 'sallyport-values-'));
+    try {
+      const file = join(place, 'values.json');
+      writeFileSync(file, JSON.stringify({ ...REQUIRED_VALUES[chart], ...values }));
+      return await use([release, folder, '--namespace', namespace, '--values', file, ...args]);
+    } finally {
+      rmSync(place, { recursive: true, force: true });
+    }
+  });
 }
 
 /**

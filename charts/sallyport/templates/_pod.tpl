@@ -67,3 +67,38 @@ capabilities: {drop: [ALL]}
 {{- end }}
 {{- end }}
 {{- end -}}
+
+{{/*
+For a chart around this one, with `.Subcharts.sallyport` as the context: what the scheduler and the control plane's
+services mount, and the configuration they read (configmap-services.yaml).
+*/}}
+{{- define "sallyport.schedulerVolumeMounts" -}}
+- {name: services, mountPath: /etc/union, readOnly: true}
+{{- if .Values.secrets.adminOauthClientCredentials.enabled }}
+- {name: core-secret-auth, mountPath: /etc/secrets/, readOnly: true}
+{{- end }}
+{{- end -}}
+
+{{- define "sallyport.schedulerVolumes" -}}
+{{ include "sallyport.servicesConfigurationVolume" . }}
+{{- if .Values.secrets.adminOauthClientCredentials.enabled }}
+- name: core-secret-auth
+  secret: {secretName: core-secret-auth, defaultMode: 0440}
+{{- end }}
+{{- end -}}
+
+{{- define "sallyport.serviceVolumeMounts" -}}
+- {name: services, mountPath: /etc/union, readOnly: true}
+- {name: service-secret, mountPath: /etc/secrets/union/, readOnly: true}
+{{- end -}}
+
+{{- define "sallyport.serviceVolumes" -}}
+{{ include "sallyport.servicesConfigurationVolume" . }}
+- name: service-secret
+  secret: {secretName: {{ .Values.secrets.service.name }}, defaultMode: 0440}
+{{- end -}}
+
+{{- define "sallyport.servicesConfigurationVolume" -}}
+- name: services
+  configMap: {name: {{ include "sallyport.fullname" . }}-services}
+{{- end -}}

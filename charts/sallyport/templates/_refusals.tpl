@@ -10,6 +10,25 @@
 {{- fail (printf "required values are missing: %s (values.yaml says what each is, docs/kubernetes.md where it comes from)" (join ", " .)) -}}
 {{- end -}}
 {{- include "sallyport.refuseSharedLocalStore" . -}}
+{{- include "sallyport.refuseMergeWithoutTarget" . -}}
+{{- end -}}
+
+{{/* The operator reports a Merge without a target as Ready, and fills nothing for ever. */}}
+{{- define "sallyport.refuseMergeWithoutTarget" -}}
+{{- with .Values.externalSecrets -}}
+{{- if and .enabled (not .remoteRef.key) -}}
+{{- fail "externalSecrets.remoteRef.key is missing: where the store keeps the client secret of the service app" -}}
+{{- end -}}
+{{- if and .enabled (not .targetsExist) -}}
+{{- $credentials := $.Values.secrets.adminOauthClientCredentials -}}
+{{- if not $.Values.secrets.coreAdmin.create -}}
+{{- fail "externalSecrets merges into core-admin-secrets, which this chart does not make: set secrets.coreAdmin.create, or externalSecrets.targetsExist if it is there" -}}
+{{- end -}}
+{{- if and $credentials.enabled (not $credentials.clientSecret) -}}
+{{- fail "externalSecrets merges into core-secret-auth, which this chart does not make: set secrets.adminOauthClientCredentials.clientSecret to a stand-in, or externalSecrets.targetsExist if it is there" -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 
 {{/* The local store is a file of one pod: a second pod would not know its sessions. */}}

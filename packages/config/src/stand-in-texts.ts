@@ -5,8 +5,8 @@
  */
 
 /**
- * What charts and examples put in place of a client secret, in lower case. The one list: the chart renders its
- * stand-in from here, and services and the doctor know it by this.
+ * What charts and examples put in place of a client secret, in lower case. The one list: services and the
+ * doctor know a stand-in by it. The charts write none of them.
  */
 export const STAND_IN_TEXTS: readonly string[] = [
   'placeholder',
