@@ -126,6 +126,7 @@ const config: ViteUserConfig = defineConfig({
             'tools/suite/packed-packages.ts',
             'tools/suite/go-tools.ts',
             'tools/suite/api-server.ts',
+            'tools/suite/shared-keycloak.ts',
           ],
           maxWorkers: waitingWorkers,
           sequence: { groupOrder: 5 },

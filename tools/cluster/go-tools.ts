@@ -53,7 +53,7 @@ export function isGoToolName(text: string): text is GoToolName {
 const run = promisify(execFile);
 
 /** Where built programs stay: `SALLYPORT_TOOLS_CACHE`, or `sallyport-tools` in the user's cache folder. */
-function cacheFolder(): string {
+export function cacheFolder(): string {
   const { SALLYPORT_TOOLS_CACHE: named, XDG_CACHE_HOME: caches } = process.env;
   return named ?? join(caches ?? join(homedir(), '.cache'), 'sallyport-tools');
 }

@@ -44,6 +44,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'sign-in',
     'up',
     'api-keys',
+    'idp',
     'serve',
     'agent',
     'inject',

@@ -10,6 +10,7 @@ import { createStdio, EXIT, EXIT_CODES_HELP, type Stdio } from '../terminal/stdi
 import { addApiKeyCommand } from './apikey-command.ts';
 import { addClientCommands } from './client-commands.ts';
 import { addDoctorCommand } from './doctor-command.ts';
+import { addIdpCommand } from './idp-command.ts';
 import { addRecipeCommand } from './recipe.ts';
 import { addServerCommands } from './server-commands.ts';
 import { addSessionsCommand } from './sessions-command.ts';
@@ -24,6 +25,7 @@ export async function runProgram(words: readonly string[]): Promise<void> {
   addServerCommands(program, stdio);
   addSessionsCommand(program, stdio);
   addApiKeyCommand(program, stdio);
+  addIdpCommand(program, stdio);
   await addRecipeCommand(program, words, stdio);
   addDoctorCommand(program, stdio);
   addClientCommands(program, stdio);

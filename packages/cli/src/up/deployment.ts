@@ -53,9 +53,13 @@ export function deploymentVariables(deployment: Deployment): Readonly<Record<str
  */
 export function writeDeploymentFile(deployment: Deployment): string {
   const path = join(deployment.stateDirectory, FILE);
-  const lines = Object.entries(deploymentVariables(deployment)).map(
-    ([name, value]) => `${name}='${value.replaceAll("'", "'\\''")}'\n`,
-  );
-  writeFileSync(path, lines.join(''), { mode: 0o600 });
+  writeFileSync(path, formatVariables(deploymentVariables(deployment)), { mode: 0o600 });
   return path;
+}
+
+/** Writes variables so that a shell reads every value as it is, a line each. */
+export function formatVariables(variables: Readonly<Record<string, string>>): string {
+  return Object.entries(variables)
+    .map(([name, value]) => `${name}='${value.replaceAll("'", "'\\''")}'\n`)
+    .join('');
 }

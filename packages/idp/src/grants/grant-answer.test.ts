@@ -77,6 +77,7 @@ const ANSWERS = [
   ],
   ['Keycloak: devices are off', DEVICE, 400, 'unauthorized_client', 'undecided', 'refused'],
   ['passwords are on', 'password', 400, 'invalid_grant', 'undecided', 'permitted'],
+  ['Keycloak: passwords are on', 'password', 401, 'invalid_grant', 'accepted', 'permitted'],
   ['Keycloak: passwords are off', 'password', 400, 'unauthorized_client', 'undecided', 'refused'],
   [
     'a person has to sign in',

@@ -85,9 +85,9 @@ export function classifyGrantAnswer(
     if (error === '') return status >= 400 ? 'refused' : 'undecided';
     return COMMON[error] ?? 'undecided';
   }
-  if (status === UNAUTHORIZED) return ON_401[authentication];
-  // A made-up person: only a client that may use the grant learns that the password is wrong.
+  // A made-up person: only a client that may use the grant learns that the password is wrong. Keycloak says so with 401.
   if (grant === 'password' && error === 'invalid_grant') return 'permitted';
+  if (status === UNAUTHORIZED) return ON_401[authentication];
   if (grant === 'client_credentials' && error === 'invalid_grant') return 'policy_refused';
   return COMMON[error] ?? 'undecided';
 }

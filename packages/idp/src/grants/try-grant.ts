@@ -87,7 +87,11 @@ export async function tryGrant(
   if (endpoint === undefined) return noEndpoint(grant);
   const form = new Map([['scope', request.scope]]);
   if (request.audience !== undefined) form.set('audience', request.audience);
-  if (grant !== DEVICE_GRANT) form.set('grant_type', grant);
+  if (grant === DEVICE_GRANT) {
+    // Keycloak applies the client's PKCE rule to this endpoint too.
+    form.set('code_challenge', challenge());
+    form.set('code_challenge_method', 'S256');
+  } else form.set('grant_type', grant);
   if (grant === 'password')
     for (const name of ['username', 'password']) form.set(name, `sallyport-${random()}`);
   const answer = await post(endpoint, form, client, send);

@@ -1,0 +1,144 @@
+/**
+ * Realms of the Keycloak that all tests of a run share, and its admin interface.
+ *
+ * @module
+ */
+
+import { inject } from 'vitest';
+import { run, type TemporaryFolder, temporaryFolder } from '../../conformance/wire/process.ts';
+import type { RunningKeycloak } from '../../tools/keycloak/start-keycloak.ts';
+import { findPart, type Part } from '../parts.ts';
+
+/** The runtime of Keycloak. */
+export const JAVA: Part = findPart('java');
+
+/** How a command ended. */
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A realm of the test's own. */
+export interface Realm {
+  readonly name: string;
+  readonly issuer: string;
+  /** Where `idp` writes. */
+  readonly folder: string;
+  /** Runs `sallyport idp` on it as the administrator. */
+  idp(command: string, publicUrl: string, ...args: readonly string[]): Promise<Ended>;
+  /** Asks the admin interface about the realm: a path below it. @throws When the answer is no success. */
+  ask(path: string, method?: string, body?: object): Promise<unknown>;
+  /** Everything in the realm, byte for byte as the admin interface writes it, sets in one order: settings, clients, scopes, people. */
+  snapshot(): Promise<string>;
+  /** A secret: no output may hold it. */
+  readonly adminPassword: string;
+  /** Adds {@link ADA}. Not with the realm: a person who is made with it lacks the realm's default roles. */
+  addAda(): Promise<void>;
+  remove(): Promise<void>;
+}
+
+/** What is in a realm from the start. */
+export type RealmContent = Readonly<Record<string, unknown>>;
+
+/** A person of the realm. */
+export const ADA: { readonly username: string; readonly password: string } = {
+  username: 'ada',
+  password: 'ada-password-1',
+};
+
+let count = 0;
+
+/** Makes a realm; without content an empty one, as the administration page makes it. */
+export async function makeRealm(content: RealmContent = {}): Promise<Realm> {
+  const answer = await fetch(inject('sharedKeycloak'));
+  if (!answer.ok) throw new Error(await answer.text());
+  const keycloak = (await answer.json()) as RunningKeycloak;
+  count += 1;
+  const name = `realm-${process.pid}-${count}`;
+  const folder: TemporaryFolder = temporaryFolder();
+  await send('', 'POST', { realm: name, enabled: true, ...content });
+
+  async function send(path: string, method: string, body?: object): Promise<unknown> {
+    const response = await fetch(`${keycloak.url}/admin/realms${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${await takeToken(keycloak)}`,
+        'content-type': 'application/json',
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    return text === '' ? undefined : JSON.parse(text);
+  }
+
+  const ask: Realm['ask'] = (path, method = 'GET', body) => send(`/${name}${path}`, method, body);
+  return {
+    name,
+    issuer: `${keycloak.url}/realms/${name}`,
+    folder: folder.path,
+    adminPassword: keycloak.adminPassword,
+    idp: (command, publicUrl, ...args) =>
+      run(
+        [
+          'idp',
+          command,
+          '--provider',
+          'keycloak',
+          '--public-url',
+          publicUrl,
+          '--issuer',
+          `${keycloak.url}/realms/${name}`,
+          '--out',
+          folder.path,
+          ...args,
+        ],
+        { SALLYPORT_IDP_ADMIN_PASSWORD: keycloak.adminPassword },
+      ),
+    ask,
+    async snapshot() {
+      const parts = ['', '/clients?max=1000', '/client-scopes', '/users?max=1000', '/roles'];
+      const texts = await Promise.all(
+        parts.map(async (path) => JSON.stringify(await ask(path), sortSet, 1)),
+      );
+      return texts.join('\n');
+    },
+    async addAda() {
+      const { username, password } = ADA;
+      await ask('/users', 'POST', {
+        username,
+        enabled: true,
+        email: 'ada@example.com',
+        emailVerified: true,
+        firstName: 'Ada',
+        lastName: 'Lovelace',
+        credentials: [{ type: 'password', value: password, temporary: false }],
+      });
+    },
+    async remove() {
+      await send(`/${name}`, 'DELETE');
+      folder.remove();
+    },
+  };
+}
+
+/** Lists of names are sets to Keycloak, which writes them in any order. */
+function sortSet(_: string, value: unknown): unknown {
+  const isSet = Array.isArray(value) && value.every((entry) => typeof entry === 'string');
+  return isSet ? value.toSorted() : value;
+}
+
+async function takeToken({ url, adminUser, adminPassword }: RunningKeycloak): Promise<string> {
+  const response = await fetch(`${url}/realms/master/protocol/openid-connect/token`, {
+    method: 'POST',
+    body: new URLSearchParams({
+      grant_type: 'password',
+      client_id: 'admin-cli',
+      username: adminUser,
+      password: adminPassword,
+    }),
+  });
+  const { access_token: token } = (await response.json()) as { readonly access_token: string };
+  return token;
+}
