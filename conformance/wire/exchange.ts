@@ -5,7 +5,7 @@
  */
 
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
-import { request as httpsRequest } from 'node:https';
+import { type Agent, request as httpsRequest } from 'node:https';
 
 /** What to send. */
 export interface Sent {
@@ -29,6 +29,8 @@ export interface TlsPlace {
   readonly port: number;
   /** Certificates (PEM) to believe. */
   readonly ca: Buffer;
+  /** Keeps connections; without it each exchange has its own. */
+  readonly agent?: Agent;
 }
 
 const EXCHANGE_MS = 20_000;
@@ -61,7 +63,7 @@ export function exchange(
         ) || '/',
       method,
       headers: { host: target.host, ...(headers as Record<string, string | string[]>) },
-      agent: false,
+      agent: place?.agent ?? false,
       timeout: EXCHANGE_MS,
     },
     (response) => {

@@ -5,6 +5,7 @@
  */
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { Agent } from 'node:https';
 import { join } from 'node:path';
 import { freePort } from '@sallyport/testing/wire/ports';
 import { Browser } from '../../conformance/wire/browser.ts';
@@ -134,7 +135,8 @@ export async function startSite({
     ),
     MODULES,
   );
-  const place = { port, ca: readFileSync(certificates.caFile) };
+  const agent = new Agent({ keepAlive: true });
+  const place = { port, ca: readFileSync(certificates.caFile), agent };
   return {
     place,
     ask: (path, sent) => exchange(ORIGIN + path, sent, place),
@@ -153,6 +155,7 @@ export async function startSite({
         (entry) => entry.isFile(),
       ).length,
     async stop() {
+      agent.destroy();
       await nginx.stop();
       grpc.close();
       await Promise.all([...backends.values()].map((backend) => backend.close()));

@@ -274,11 +274,15 @@ describe.skipIf(HELM.isLeftOut)('The chart’s Ingress objects', () => {
     ['a port', { publicUrl: 'https://platform.example.com:8443' }, 'publicUrl without a port'],
     ...[
       'auth-url',
-      'auth-cache-key',
+      'auth-tls-secret',
       'satisfy',
       'use-regex',
       'rewrite-target',
       'server-snippet',
+      'ssl-passthrough',
+      'service-upstream',
+      'canary-by-header',
+      'mirror-target',
     ].map(
       (suffix) =>
         [
@@ -308,10 +312,29 @@ describe.skipIf(HELM.isLeftOut)('The chart’s Ingress objects', () => {
     expect(stderr).toContain(reason);
   });
 
-  it('take an annotation that is not about the check', async () => {
-    const key = `${DEFAULT_PREFIX}/limit-rps`;
-    const limited = await renderIngresses({ annotations: { [key]: '100' } });
-    for (const object of limited.values()) expect(object.metadata.annotations?.[key]).toBe('100');
+  it('take an annotation that is not about the check, in place of their own of that name', async () => {
+    const given = {
+      [`${DEFAULT_PREFIX}/limit-rps`]: '100',
+      [`${DEFAULT_PREFIX}/proxy-buffer-size`]: '32k',
+      'cert-manager.io/cluster-issuer': 'corp',
+    };
+    const before = objects.get('sallyport-api')?.metadata.annotations;
+    const limited = await renderIngresses({ annotations: given });
+    expect(limited.get('sallyport-api')?.metadata.annotations).toEqual({ ...before, ...given });
+  });
+
+  it('refuse an annotation about the check under the default prefix, too, where another is configured', async () => {
+    const { code, stderr } = await tryRender({
+      chart: 'sallyport',
+      values: {
+        ingress: {
+          enabled: true,
+          annotationPrefix: 'ingress.corp.example',
+          annotations: { [`${DEFAULT_PREFIX}/auth-url`]: 'x' },
+        },
+      },
+    });
+    expect([code, stderr.includes(`must not have ${DEFAULT_PREFIX}/auth-url`)]).toEqual([1, true]);
   });
 
   it.each([

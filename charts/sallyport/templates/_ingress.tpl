@@ -160,9 +160,11 @@ proxy_headers_hash_bucket_size 128;
 {{- fail (printf "ingress.enabled needs a publicUrl without a port, and it is %s: the annotations name the host alone" .Values.publicUrl) -}}
 {{- end -}}
 {{- range $name, $_ := $ingress.annotations -}}
-{{- $suffix := trimPrefix (printf "%s/" $ingress.annotationPrefix) $name -}}
-{{- if ne $suffix $name -}}
-{{- if or (hasPrefix "auth-" $suffix) (has $suffix (list "satisfy" "use-regex" "rewrite-target" "app-root" "custom-http-errors" "default-backend" "enable-global-auth" "backend-protocol" "configuration-snippet" "server-alias" "server-snippet" "permanent-redirect" "temporal-redirect" "canary" "mirror-target")) -}}
+{{- $prefix := regexReplaceAll "/[^/]*$" $name "" -}}
+{{- $suffix := base $name -}}
+{{- if has $prefix (list $ingress.annotationPrefix "nginx.ingress.kubernetes.io") -}}
+{{- $about := list "app-root" "backend-protocol" "custom-http-errors" "default-backend" "enable-global-auth" "permanent-redirect" "rewrite-target" "satisfy" "server-alias" "service-upstream" "ssl-passthrough" "temporal-redirect" "use-regex" -}}
+{{- if or (has $suffix $about) (hasPrefix "auth-" $suffix) (hasPrefix "canary" $suffix) (hasPrefix "mirror-" $suffix) (hasSuffix "-snippet" $suffix) -}}
 {{- fail (printf "ingress.annotations must not have %s: it would change which requests are checked, or how; ingress.profile and ingress.snippets are for that" $name) -}}
 {{- end -}}
 {{- end -}}
