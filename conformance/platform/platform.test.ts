@@ -286,3 +286,23 @@ describe('A wrong setting in the running platform', () => {
     expect(lines.at(-1)).toMatchObject({ event: 'call_admitted' });
   });
 });
+
+describe('When "sallyport up" is killed', () => {
+  it.skipIf(process.platform !== 'linux')('no service of the platform goes on', async () => {
+    const { pid } = platform.running;
+    const services = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
+    expect(services).toHaveLength(ALL.length);
+    expect(services.filter(isRunning)).toEqual(services);
+    await platform.running.kill();
+    await expect.poll(() => services.filter(isRunning), { timeout: 10_000 }).toEqual([]);
+  });
+});
+
+/** A process that has ended may still have an entry, as a zombie. */
+function isRunning(pid: string): boolean {
+  try {
+    return !/^State:\s*[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+}

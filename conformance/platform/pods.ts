@@ -8,6 +8,7 @@ import { mkdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSy
 import { join } from 'node:path';
 import { vi } from 'vitest';
 import { type Plane, startPlane } from '../wire/platform.ts';
+import type { Surroundings } from '../wire/process.ts';
 
 /** What the page says of one service. */
 export interface Shown {
@@ -43,8 +44,8 @@ export interface RunningPlatform extends Plane {
 const PATIENCE_MS = 45_000;
 
 /** Starts it, and waits until every service calls. */
-export async function startPlatform(): Promise<RunningPlatform> {
-  const plane = await startPlane(['--platform']);
+export async function startPlatform(surroundings: Surroundings = {}): Promise<RunningPlatform> {
+  const plane = await startPlane(['--platform'], surroundings);
   const folder = join(plane.state, 'platform');
   const token = await fetchToken(plane);
   const undone: (() => void)[] = [];

@@ -10,6 +10,8 @@ import type { Actor } from './actors.ts';
 export interface PlatformPlace {
   /** `dns:///HOST:PORT`, reached over TLS. */
   readonly endpoint: string;
+  /** Certificate of the authority that the platform's own is signed by. */
+  readonly caFile: string;
   readonly tokenUrl: string;
   /** The shared service app. */
   readonly clientId: string;
@@ -28,16 +30,17 @@ const SCOPES = ['all'];
  */
 export function buildConfiguration(
   { name, plane, block }: Actor,
-  { endpoint, tokenUrl, clientId }: PlatformPlace,
+  { endpoint, caFile, tokenUrl, clientId }: PlatformPlace,
   secretFile: string,
 ): object {
+  const platform = { endpoint, caCertFilePath: caFile };
   const client = { clientId, clientSecretLocation: secretFile };
   const isControlPlane = plane === 'control plane';
   switch (block) {
     case 'admin':
       return {
         admin: {
-          endpoint,
+          ...platform,
           authType: 'ClientSecret',
           ...client,
           ...(isControlPlane ? {} : { tokenRefreshWindow: REFRESH_WINDOW }),
@@ -48,7 +51,7 @@ export function buildConfiguration(
       };
     case 'union.auth':
       return {
-        admin: { endpoint },
+        admin: platform,
         union: {
           auth: {
             enable: true,
@@ -66,7 +69,7 @@ export function buildConfiguration(
       };
     case 'executions.app.adminClient.connection':
       return {
-        admin: { endpoint },
+        admin: platform,
         executions: {
           app: {
             adminClient: {

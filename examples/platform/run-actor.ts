@@ -6,6 +6,7 @@
 
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import {
   type Client,
   type ClientSettings,
@@ -51,6 +52,7 @@ async function prepareAndCall(actor: Actor, start: StartActor, log: LogEvent): P
   const { settings, warnings } = loaded.value;
   for (const warning of warnings)
     log('warn', 'configuration', { problem: formatConfigProblem(warning) });
+  if (settings.caCertFilePath !== '') trust(settings.caCertFilePath);
   if (actor.name === 'scheduler' && file !== undefined) {
     const { findMissingMount } = await import('./scheduler-secret.ts');
     const cause = findMissingMount(file, settings.clientSecret);
@@ -67,6 +69,11 @@ async function prepareAndCall(actor: Actor, start: StartActor, log: LogEvent): P
   }
   const reach = actor.name === 'task-pod' ? fetchAtPort(start.ingressPort) : fetch;
   return await callForEver(actor, settings, reach, log);
+}
+
+/** For all connections of this process, of which all go to the platform and its identity provider. */
+function trust(path: string): void {
+  setDefaultCACertificates([...getCACertificates('default'), readFileSync(path, 'utf8')]);
 }
 
 async function openPeer({ name }: Actor, start: StartActor, log: LogEvent) {

@@ -82,6 +82,14 @@ describe.each(BLOCKS)(
         line('no folder to read it from', 'a mounted Secret that holds the key client_secret'),
       ],
       [
+        'it holds nothing',
+        {},
+        line(
+          'no such file, in an empty folder',
+          'a mounted Secret that holds the key client_secret',
+        ),
+      ],
+      [
         'it lacks the key client_secret',
         OTHERS,
         line(

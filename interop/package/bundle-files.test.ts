@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { type Home, makeHome } from '../../conformance/cli/command.ts';
 import { scrape } from '../../conformance/observe/scrape.ts';
 import { signIn } from '../../conformance/operation/under-load.ts';
+import { startPlatform } from '../../conformance/platform/pods.ts';
 import { Browser } from '../../conformance/wire/browser.ts';
 import { exchange } from '../../conformance/wire/exchange.ts';
 import {
@@ -175,6 +176,13 @@ describe.skipIf(isLeftOut)('The installed command with all that it loads where i
       ]);
       expect([code, stderr]).toEqual([1, expect.stringContaining('SP_STATE_IN_USE')]);
     });
+  });
+
+  it('runs the services of a platform, which all call their peers', async () => {
+    const platform = await startPlatform({ place: command });
+    onTestFinished(() => platform.stop());
+    for (const { name, state } of (await platform.read()).values())
+      expect(state, name).toBe('calling');
   });
 
   it('serves on Redis with traces and metrics, and operators list, end and rotate', async () => {

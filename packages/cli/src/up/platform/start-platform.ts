@@ -57,12 +57,15 @@ export async function startPlatform(plane: PlaneOfPlatform): Promise<Platform> {
   const { host, hostname, port } = new URL(plane.httpsUrl);
   const files = writePodFolders(folder, {
     endpoint: `dns:///${host}`,
+    caFile: plane.caFile,
     tokenUrl: plane.idp.tokenUrl,
     clientId: CLIENT_IDS.service,
     clientSecretFile: plane.idp.serviceClientSecretFile,
     apiKey: await issueApiKey(plane.idp, hostname),
   });
-  const trust = { NODE_EXTRA_CA_CERTS: plane.caFile, ...compileCache() };
+  const compiled = compileCache();
+  // The task pod has no file that could name the authority; in a cluster it needs none.
+  const inPod = { ...IN_A_POD, ...compiled, NODE_EXTRA_CA_CERTS: plane.caFile };
   const start = {
     publicUrl: plane.publicUrl,
     issuer: plane.issuer,
@@ -96,7 +99,7 @@ export async function startPlatform(plane: PlaneOfPlatform): Promise<Platform> {
     if (configFile === undefined) return;
     const actor = superviseActor({
       start: { ...start, actor: name, configFile },
-      environment: () => accept(trust),
+      environment: () => accept(compiled),
       logFile,
       onPod: placePod,
     });
@@ -118,7 +121,7 @@ export async function startPlatform(plane: PlaneOfPlatform): Promise<Platform> {
     const { logFile } = filesOf(files, 'task-pod');
     const environment = () => {
       const own = readContainerEnvironment(folder, JSON.parse(pod ?? '{}'));
-      return own.ok ? accept({ ...own.value, ...IN_A_POD, ...trust }) : own;
+      return own.ok ? accept({ ...own.value, ...inPod }) : own;
     };
     const actor = superviseActor({
       start: { ...start, actor: 'task-pod' },
