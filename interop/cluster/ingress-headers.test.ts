@@ -7,10 +7,12 @@
 import { IDENTITY_HEADERS } from '@sallyport/protocol';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { NAVIGATION } from '../../conformance/wire/browser.ts';
+import type { Service } from '../../conformance/wire/platform.ts';
+import { type MovedHost, startMovedHost } from '../../conformance/wire/service-host.ts';
 import { type Backend, startBackend } from '../nginx/backend.ts';
 import { callOnce, metadataOf } from '../nginx/grpc-backend.ts';
 import { BUILD_TIMEOUT_MS, programPath } from './go-tool.ts';
-import { IS_LEFT_OUT, type Site, startSite } from './ingress-site.ts';
+import { IS_LEFT_OUT, type Site, signIn, startPlatformService, startSite } from './ingress-site.ts';
 
 const SLID = '__Host-core_session=slid; Path=/; Secure; HttpOnly; SameSite=Lax';
 
@@ -237,4 +239,34 @@ describe.skipIf(IS_LEFT_OUT)('Headers through ingress-nginx', () => {
       ['redoc-service', '/org/..%2fopenapi'],
     ]);
   });
+});
+
+describe.skipIf(IS_LEFT_OUT)('A session in use for a minute', () => {
+  let moved: MovedHost;
+  let service: Service;
+  beforeAll(async () => {
+    await programPath('helm');
+    moved = await startMovedHost();
+    service = await startPlatformService(moved.host);
+  }, BUILD_TIMEOUT_MS);
+  afterAll(async () => {
+    await service.stop();
+    await moved.close();
+  });
+
+  it.each(['requirement', 'safe'])(
+    'has its cookie sent again by the service, which reaches the browser with the profile %s',
+    async (profile) => {
+      const site = await startSite({ ingress: { profile }, service: service.url });
+      onTestFinished(() => site.stop());
+      const cookie = await signIn(site, service, 'ada');
+      const ask = async () => (await site.ask('/console', { headers: { cookie } })).setCookies;
+      expect(await ask()).toEqual([]);
+      await moved.clock.advance(61_000);
+      const [slid] = await ask();
+      expect(slid?.startsWith(`${cookie}; `)).toBe(true);
+      expect(slid).toMatch(/; Max-Age=\d+;/);
+      expect(await ask()).toEqual([]);
+    },
+  );
 });

@@ -16,6 +16,7 @@ import {
   type TlsPlace,
 } from '../../conformance/wire/exchange.ts';
 import { type Service, startHostedService } from '../../conformance/wire/platform.ts';
+import type { ServiceHost } from '../../conformance/wire/service-host.ts';
 import { type Answer, type Backend, echo, startBackend } from '../nginx/backend.ts';
 import {
   type EchoClient,
@@ -164,9 +165,9 @@ export async function startSite({
   };
 }
 
-/** Starts `sallyport serve` for the platform's origin. */
-export function startPlatformService(): Promise<Service> {
-  return startHostedService({ PUBLIC_URL: ORIGIN });
+/** Starts `sallyport serve` for the platform's origin. @param host - Its process, when its clock is moved. */
+export function startPlatformService(host?: ServiceHost): Promise<Service> {
+  return startHostedService({ PUBLIC_URL: ORIGIN }, [], undefined, [], host);
 }
 
 /** Signs a person in through a site, the test playing the IdP's part. @returns The session cookie. */
