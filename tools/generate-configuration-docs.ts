@@ -27,7 +27,8 @@ variable, file, default. An empty environment variable counts as not set.
 
 All given values are validated before anything starts, also those that another source overrides or
 another command reads. All problems are reported at once, each with file, line, key, found and
-expected value. An unknown key is a problem.
+expected value. An unknown key is a problem; a variable that begins with \`SALLYPORT_\` and that nothing reads is a
+warning.
 
 ## The shortest configuration
 
@@ -68,7 +69,8 @@ auth:
 
 A secret file is UTF-8 text of at most 64 KiB and is read again when it changes; the symlink swap of
 a Kubernetes volume counts as a change. One newline at its end is left out, with a warning. Any other
-white space is kept, with a warning. A missing or empty file is a problem at start. When a changed
+white space is kept, with a warning. So is a file that every user of the machine can read (mode 0644 and the like; a mounted
+Kubernetes Secret is not meant). A missing or empty file is a problem at start. When a changed
 file cannot be read, the last good secret stays in use and the problem is reported.
 
 ## The web app at the identity provider
@@ -116,6 +118,7 @@ through the browser instead.
 - No aliases, anchors, merge keys or tags: a value stands where it is used.
 - Every key once. \`true\` and \`false\` are the only booleans.
 - Durations are numbers with the units \`ms\`, \`s\`, \`m\`, \`h\` and \`d\`, such as \`90s\` or \`1h30m\`.
+- A relative path begins with \`./\` or \`../\`: in the file from the folder of the file, elsewhere from the working folder.
 - In an environment variable or flag, the entries of a list are separated by commas.
 
 ## Keys

@@ -205,6 +205,21 @@ describe('sallyport login with a device code', () => {
     await expectSignedIn();
   });
 
+  it('is the flow that status names for as long as its token is kept', async () => {
+    const flowOf = async (): Promise<unknown> => {
+      const { stdout } = await home.run(['status', '--json']);
+      return (JSON.parse(stdout) as { profiles: { flow: string }[] }).profiles[0]?.flow;
+    };
+    platform.pollsUntilConfirmed = 1;
+    expect((await signInByDevice()).code).toBe(0);
+    expect(await flowOf()).toBe('device_code');
+    // A command that only uses the token changes nothing of it.
+    expect((await home.run(['token'])).code).toBe(0);
+    expect(await flowOf()).toBe('device_code');
+    expect((await home.run(['logout'])).code).toBe(0);
+    expect(await flowOf()).toBe('pkce');
+  });
+
   it.each(['access_denied', 'expired_token'])('%s ends it with 1 and no token', async (error) => {
     platform.answers.set('/token', () => ({ status: 400, body: { error } }));
     const { code, stderr } = await signInByDevice();

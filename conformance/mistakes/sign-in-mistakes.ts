@@ -105,6 +105,10 @@ export function listSignInMistakes(serviceOf: () => Service): readonly Mistake[]
       make: signIn({ userInfo: { email: 'eve@other.test', email_verified: true, tid: 'other' } }),
     },
     {
+      name: 'The scopes hold no `email`, as those of the requirement do not',
+      make: signIn({ userInfo: { tid: 'ours' } }),
+    },
+    {
       name: 'The browser does not keep cookies, or a proxy drops them',
       make: () =>
         saidOf(serviceOf(), async () => {

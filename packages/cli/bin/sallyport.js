@@ -1,17 +1,25 @@
 #!/usr/bin/env node
 // Plain JavaScript that an old Node can read, so that it can say what is wrong.
+// A checkout runs its TypeScript unbuilt: the packages' export condition `source` leads there.
+const source = new URL('../src/main.ts', import.meta.url);
+const { existsSync } = process.getBuiltinModule?.('node:fs') ?? (await import('node:fs'));
+const isCheckout = existsSync(source);
+// Said first, on every Node: the packages bring the right one along.
+if (isCheckout && !existsSync(new URL('../../../node_modules/@sallyport', import.meta.url))) {
+  console.error(
+    'sallyport: this checkout has no packages yet. Run "npm ci" in its top folder, then "npm start" or "npx sallyport".',
+  );
+  process.exit(1);
+}
 const [major, minor] = process.versions.node.split('.').map(Number);
 if (major < 24 || (major === 24 && minor < 11)) {
   console.error(
-    `sallyport needs Node 24.11 or later; this is ${process.version}. In a checkout, "npm ci" brings one along on Linux, macOS and Windows: use "npm start" or "npx sallyport".`,
+    `sallyport needs Node 24.11 or later; this is ${process.version}.${isCheckout ? ' This checkout has one: use "npm start" or "npx sallyport".' : ''}`,
   );
   process.exit(1);
 }
 
 const GIGABYTE = 2 ** 30;
-// A checkout runs its TypeScript unbuilt: the packages' export condition `source` leads there.
-const source = new URL('../src/main.ts', import.meta.url);
-const isCheckout = process.getBuiltinModule('node:fs').existsSync(source);
 const SOURCE_CONDITION = '--conditions=source';
 
 const SERVING = ['agent', 'inject', 'serve', 'up'];

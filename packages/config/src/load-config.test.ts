@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type LoadedConfig, loadConfig } from './load-config.ts';
 import { formatConfigProblem } from './problems.ts';
@@ -96,7 +97,7 @@ describe('deployment variables', () => {
       '/etc/secrets/oidc_client_secret',
     );
     const { config } = load({ env: { ...ENV, OIDC_CLIENT_SECRET_FILE: './secret' } });
-    expect(config.auth.userAuth.openId.clientSecretFile).toBe('./secret');
+    expect(config.auth.userAuth.openId.clientSecretFile).toBe(resolve('./secret'));
     expect(config.admin.clientSecretLocation).toBe('/etc/secrets/client_secret');
   });
 });
@@ -167,9 +168,22 @@ describe('defaults', () => {
     const { config, origins } = load({
       text: 'stateDirectory: ./state/\nauth: {grpcAuthorizationHeader: X-Bearer}\n',
     });
-    expect(config.session.keyRingFile).toBe('./state/key-ring.json');
+    expect(config.session.keyRingFile).toBe(resolve('state/key-ring.json'));
     expect(config.union.auth.authorizationMetadataKey).toBe('x-bearer');
     expect(origins.get('session.keyRingFile')).toBe('default');
+  });
+
+  it('a relative path is resolved against the folder of the file that gives it, else the working folder', () => {
+    const text = 'stateDirectory: ./state\nauth: {userAuth: {openId: {clientSecretFile: ../s}}}\n';
+    const file = { path: '/etc/sallyport/sallyport.yaml', text };
+    const { config } = load({ file });
+    expect(config.stateDirectory).toBe('/etc/sallyport/state');
+    expect(config.session.keyRingFile).toBe('/etc/sallyport/state/key-ring.json');
+    expect(config.auth.userAuth.openId.clientSecretFile).toBe('/etc/s');
+    const env = { ...ENV, SALLYPORT_STATE_DIRECTORY: './state', OIDC_CLIENT_SECRET_FILE: '/s' };
+    const given = load({ file, env }).config;
+    expect(given.stateDirectory).toBe(resolve('./state'));
+    expect(given.auth.userAuth.openId.clientSecretFile).toBe('/s');
   });
 
   it('the accepted issuer is that of the sign-in unless another is named', () => {

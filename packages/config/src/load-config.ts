@@ -16,6 +16,7 @@ import {
 } from './resolve-settings.ts';
 import { RULES } from './rules/rules.ts';
 import { type Consumer, FOREIGN_BLOCKS, type PlacedSetting, SETTINGS } from './schema/schema.ts';
+import { findUnknownVariables } from './unknown-variables.ts';
 
 /** A configuration that can be used. */
 export interface LoadedConfig {
@@ -57,7 +58,7 @@ export function loadConfig(
   if (all.length > 0) return refuse(orderProblems(all));
   return accept({
     config,
-    warnings: orderProblems(warnings),
+    warnings: orderProblems([...warnings, ...findUnknownVariables(sources.env)]),
     notUsedHere: [...FOREIGN_BLOCKS[consumer], ...listUnusedBlocks(config)].filter(
       resolved.isGiven,
     ),

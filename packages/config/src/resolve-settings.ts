@@ -4,6 +4,7 @@
  * @module
  */
 
+import { dirname, resolve } from 'node:path';
 import type { ValuePath } from './file/nested-value.ts';
 import type { ConfigFileReading } from './file/read-config-file.ts';
 import type { ValueProblem } from './kinds/kind.ts';
@@ -55,6 +56,8 @@ export interface SettingVariable {
 /** Which variables give a setting, the most specific first. */
 export type VariablesOf = (placed: PlacedSetting) => readonly SettingVariable[];
 
+const PATH_KIND = 'path';
+
 const ownVariable: VariablesOf = ({ setting }) =>
   setting.variable === undefined ? [] : [{ name: setting.variable }];
 
@@ -101,7 +104,7 @@ export function resolveSettings(
       if (index > 0) continue;
       origins.set(key, given.origin);
       winners.set(key, given);
-      if (parsed.ok) values.set(key, parsed.value);
+      if (parsed.ok) values.set(key, toAbsolute(parsed.value, placed, given.origin, sources));
       else unsound.add(key);
     }
   }
@@ -132,6 +135,23 @@ export function resolveSettings(
         : placeOfPart(winner, parsePath(rest));
     },
   };
+}
+
+/**
+ * A relative path is resolved once, against the folder of the configuration file that gives it, else against the working folder:
+ * messages then name the file that was looked for.
+ */
+function toAbsolute(
+  value: unknown,
+  { setting }: PlacedSetting,
+  origin: Origin,
+  { file }: ConfigSources,
+): unknown {
+  if (setting.kind.name !== PATH_KIND || typeof value !== 'string' || !value.startsWith('.'))
+    return value;
+  return origin === 'file' && file !== undefined
+    ? resolve(dirname(file.path), value)
+    : resolve(value);
 }
 
 function listGiven(

@@ -1,4 +1,12 @@
-import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { accept, refuse } from '@sallyport/protocol';
@@ -15,7 +23,7 @@ afterEach(() => rmSync(directory, { recursive: true }));
 
 /** Formats a problem without the temporary directory. */
 function relative(problem: ConfigProblem): string {
-  return formatConfigProblem(problem).replace(directory, '');
+  return formatConfigProblem(problem).replaceAll(directory, '');
 }
 
 function open(path: string) {
@@ -51,9 +59,34 @@ function openGood(path: string) {
 
 function write(content: string | Uint8Array): string {
   const path = join(directory, 'oidc_client_secret');
-  writeFileSync(path, content);
+  writeFileSync(path, content, { mode: 0o600 });
   return path;
 }
+
+describe('a secret file that every user of the machine can read', () => {
+  it('is read, with a warning that says its mode and what to do', () => {
+    const path = write('hunter2');
+    chmodSync(path, 0o644);
+    const { secret, warnings } = openGood(path);
+    expect(secret.current()).toBe('hunter2');
+    expect(warnings).toEqual([
+      `/oidc_client_secret: ${KEY} (oidc_client_secret): found a file that every user of this machine can read (mode 0644), expected mode 0600 or 0640: chmod o-rwx /oidc_client_secret`,
+    ]);
+  });
+
+  it.each([0o600, 0o640, 0o400])('is not one of mode %o', (mode) => {
+    const path = write('hunter2');
+    chmodSync(path, mode);
+    expect(openGood(path).warnings).toEqual([]);
+  });
+
+  it('is not one of a mounted Kubernetes Secret, whose mode is that of a volume', () => {
+    const path = join(directory, 'data');
+    writeFileSync(path, 'hunter2', { mode: 0o644 });
+    symlinkSync('data', join(directory, 'oidc_client_secret'));
+    expect(openGood(join(directory, 'oidc_client_secret')).warnings).toEqual([]);
+  });
+});
 
 describe('the value of a secret file', () => {
   it.each([

@@ -4,12 +4,16 @@
  * @module
  */
 
+import { lstatSync } from 'node:fs';
 import { accept, type Result, refuse } from '@sallyport/protocol';
 import { type FileRefusal, type FileTerms, readBoundedBytes } from './files/bounded-file.ts';
 import type { ConfigProblem } from './problems.ts';
 
 /** Of a mounted Kubernetes secret every file is a symbolic link, and root's. */
 const TERMS: FileTerms = { maxBytes: 65_536, mayBeLink: true, owner: 'any_user' };
+
+/** Mode bit. */
+const OTHERS_READ = 0o004;
 
 /** A secret that follows its file: its text, or what the parser of {@link openKeyFile} made of it. */
 export interface SecretFile<T = string> {
@@ -52,6 +56,8 @@ export interface SecretFileOptions {
 
 /** What {@link openKeyFile} needs. */
 export interface KeyFileOptions<T> extends Omit<SecretFileOptions, 'onWarning'> {
+  /** Hears that other users can read the file, where it holds a secret. */
+  readonly onWarning?: SecretFileOptions['onWarning'];
   /** Reads the key; what is wrong with it MUST NOT quote any of it. */
   readonly parse: (text: string) => Result<T, KeyFileRefusal>;
 }
@@ -72,6 +78,7 @@ type KeyFileRefusal = Pick<ConfigProblem, 'found' | 'expected'>;
  */
 export function openSecretFile(options: SecretFileOptions): Result<SecretFile, ConfigProblem> {
   const { onWarning } = options;
+  warnOfReaders(options, onWarning);
   return follow(options, (text) => {
     warnOfWhiteSpace(text);
     return accept(withoutNewline(text));
@@ -97,7 +104,24 @@ export function openSecretFile(options: SecretFileOptions): Result<SecretFile, C
  * @returns The key; or the problem when the file cannot be read or `parse` refuses it.
  */
 export function openKeyFile<T>(options: KeyFileOptions<T>): Result<SecretFile<T>, ConfigProblem> {
+  if (options.onWarning !== undefined) warnOfReaders(options, options.onWarning);
   return follow(options, options.parse);
+}
+
+/**
+ * Warns of a file that every user of the machine can read. Not of a link: of a mounted Kubernetes Secret every file is one, and its
+ * mode is that of a volume that the pod alone has. A group may be meant to read it.
+ */
+function warnOfReaders(
+  options: Pick<SecretFileOptions, 'path' | 'key' | 'secretKey'>,
+  onWarning: SecretFileOptions['onWarning'],
+): void {
+  const stat = lstatSync(options.path, { throwIfNoEntry: false });
+  if (process.getuid === undefined || stat?.isFile() !== true) return;
+  if ((stat.mode & OTHERS_READ) === 0) return;
+  const mode = (stat.mode & 0o777).toString(8).padStart(4, '0');
+  const found = `a file that every user of this machine can read (mode ${mode})`;
+  onWarning(toProblem(options, found, `mode 0600 or 0640: chmod o-rwx ${options.path}`));
 }
 
 function follow<T>(
@@ -182,7 +206,7 @@ function describeRefusal({ reason, found, stat, code }: FileRefusal): string {
 }
 
 function toProblem(
-  { path, key, secretKey }: Omit<SecretFileOptions, 'onWarning'>,
+  { path, key, secretKey }: Pick<SecretFileOptions, 'path' | 'key' | 'secretKey'>,
   found: string,
   expected = `a file that holds ${secretKey}`,
 ): ConfigProblem {

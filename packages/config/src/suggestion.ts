@@ -21,7 +21,7 @@ export function suggestKey(block: string, name: string): string {
   const reason = NOT_TAKEN.get(joinKey(block, name));
   if (reason !== undefined) return `no such key: ${reason}`;
   const names = NAMES_BY_BLOCK.get(block) ?? [];
-  const similar = closest(name, names);
+  const similar = findClosest(name, names);
   if (similar !== undefined) return `${joinKey(block, similar)} (did you mean that?)`;
   const elsewhere = findElsewhere(name);
   if (elsewhere !== undefined) return `${elsewhere} (did you mean that?)`;
@@ -78,7 +78,8 @@ function findElsewhere(name: string): string | undefined {
   return blocks.length === 1 ? blocks[0] : undefined;
 }
 
-function closest(name: string, candidates: readonly string[]): string | undefined {
+/** The candidate that a name was probably meant to be; `undefined` when none is near. */
+export function findClosest(name: string, candidates: readonly string[]): string | undefined {
   const limit = name.length <= 4 ? 1 : name.length <= 8 ? 2 : 3;
   let best: { readonly candidate: string; readonly distance: number } | undefined;
   for (const candidate of candidates) {

@@ -23,7 +23,7 @@ const CONFIG: RedisConfig = {
 function createFile(name: string, text: string): string {
   const folder = createTemporaryFolder();
   const path = join(folder, name);
-  writeFileSync(path, text);
+  writeFileSync(path, text, { mode: 0o600 });
   return path;
 }
 

@@ -125,6 +125,7 @@ async function signInWith(
           nameSources(sources, {}, saved.text),
           nameSources(sources, { profile: saved.name }, saved.text),
         ].slice(saved.isSelectedByItself ? 0 : 1),
+    flow,
   );
   return accept({
     platform,

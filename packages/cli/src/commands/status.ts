@@ -100,7 +100,8 @@ async function look(
   let problem = '';
   let hint = '';
   let isUnreachable = false;
-  let discovered = await platform.readCachedLogin();
+  const known = await platform.readCachedLogin();
+  let discovered = known;
   if (offline !== true) {
     try {
       discovered = await platform.discover(signal);
@@ -124,7 +125,7 @@ async function look(
       selected: true,
       because: platform.profile.origin,
       endpoint: platform.endpoint,
-      flow: platform.grantKind,
+      flow: (tokens === undefined ? undefined : known?.flow) ?? platform.grantKind,
       settings: platform.settings,
       token: {
         state,

@@ -26,8 +26,14 @@ export interface CachedLogin {
   /** Milliseconds before its end at which a token is replaced. */
   readonly refreshWindowMs: number;
   readonly metadata: PlatformMetadata;
+  /** How the person signed in the last time; absent where that is not known. */
+  readonly flow?: PersonalFlow | undefined;
 }
 
+/** A way in which a person signs in. */
+export type PersonalFlow = (typeof PERSONAL_FLOWS)[number];
+
+const PERSONAL_FLOWS = ['pkce', 'device_code'] as const;
 const VERSION = 1;
 const FILES_MAX = 64;
 const TERMS: FileTerms = { maxBytes: 65_536, mayBeLink: false, owner: 'this_user' };
@@ -91,7 +97,7 @@ function prune(folder: string): void {
 
 function isCachedLogin(record: unknown): record is CachedLogin {
   if (typeof record !== 'object' || record === null) return false;
-  const { version, key, store, header, refreshWindowMs, metadata } = record as Record<
+  const { version, key, store, header, refreshWindowMs, metadata, flow } = record as Record<
     string,
     unknown
   >;
@@ -101,6 +107,7 @@ function isCachedLogin(record: unknown): record is CachedLogin {
     (store === 'file' || store === 'keyring') &&
     typeof header === 'string' &&
     typeof refreshWindowMs === 'number' &&
+    (flow === undefined || PERSONAL_FLOWS.some((known) => known === flow)) &&
     isMetadata(metadata)
   );
 }

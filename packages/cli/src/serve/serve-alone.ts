@@ -10,6 +10,7 @@ import { createPinoLog } from '@sallyport/server';
 import { listAcceptedAudiences } from '../admin/bearer-settings.ts';
 import { type ConfigurationReader, reportProblems } from '../admin/configuration.ts';
 import { checkLocalStore } from '../admin/local-store-folder.ts';
+import { listAddresses, logAddresses } from '../admin/registered-addresses.ts';
 import { exposeMetrics, openMetrics } from '../observe/metrics.ts';
 import { openServiceLog } from '../observe/service-log.ts';
 import { stopSignal } from '../process/stop-signal.ts';
@@ -47,6 +48,7 @@ export async function serveAlone(
   }
   for (const warning of warnings)
     log('warn', 'configuration', { problem: formatConfigProblem(warning) });
+  logAddresses(config, log);
   const scrapes = await exposeMetrics(config.observe.metrics, metrics, log);
   let socket: UnixSocket | undefined;
   const start = async () => {
@@ -137,6 +139,7 @@ export function checkConfiguration(
           config: redactConfig(config),
           origins: Object.fromEntries(origins),
           notUsedHere,
+          register: listAddresses(config),
           acceptedAudiences: Object.fromEntries(listAcceptedAudiences(config)),
           warnings,
         },
@@ -153,6 +156,8 @@ export function checkConfiguration(
   );
   for (const [key, origin] of given) stdio.out(`  ${key}  from ${origin}`);
   for (const key of notUsedHere) stdio.out(`  ${key}  is checked, but not used by serve`);
+  for (const [name, address] of Object.entries(listAddresses(config)))
+    stdio.out(`  ${name}  ${address}  is to be registered at the identity provider`);
   for (const [issuer, audiences] of listAcceptedAudiences(config))
     for (const audience of audiences)
       stdio.out(`  aud ${withoutUnprintable(audience)}  is accepted from ${issuer}`);

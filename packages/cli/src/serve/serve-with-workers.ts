@@ -7,6 +7,7 @@
 import { type ConfigSources, formatConfigProblem, type LoadedConfig } from '@sallyport/config';
 import type { Schedule } from '@sallyport/server';
 import { type ConfigurationReader, reportProblems } from '../admin/configuration.ts';
+import { logAddresses } from '../admin/registered-addresses.ts';
 import { exposeWorkersMetrics } from '../observe/metrics.ts';
 import { openPrimaryLog } from '../observe/primary-log.ts';
 import { findFreePort } from '../process/free-port.ts';
@@ -47,6 +48,7 @@ export async function serveWithWorkers(
   const { log } = serviceLog;
   for (const warning of warnings)
     log('warn', 'configuration', { problem: formatConfigProblem(warning) });
+  logAddresses(config, log);
   const { host } = config.listen;
   // Loaded where it is asked for: this process stays small.
   const socket =

@@ -102,7 +102,8 @@ export function createPlatform(parts: PlatformParts, sources: Sources): Platform
       const known = readCachedLogin(folders.cachedLogins, name);
       if (known === undefined) return undefined;
       const metadataCache = { read: async () => known.metadata, write: async () => {} };
-      return describe(createClient(settings, { ...ports, metadataCache }), known.metadata);
+      const client = createClient(settings, { ...ports, metadataCache });
+      return { ...(await describe(client, known.metadata)), flow: known.flow };
     },
     async prepareToKeep({ key }, signal) {
       const lease = await lock.acquire(tokenKeyId(key), { waitMs: LOCK_WAIT_MS, signal });
@@ -114,7 +115,7 @@ export function createPlatform(parts: PlatformParts, sources: Sources): Platform
     },
     forget: async ({ key }, signal) =>
       forgetTokens(key, await open(), lock, { waitMs: LOCK_WAIT_MS, signal }),
-    async writeCachedLogin({ key, header, metadata }, names) {
+    async writeCachedLogin({ key, header, metadata }, names, flow) {
       const { kind } = await open();
       if (metadata === undefined || kind === 'memory') return;
       writeCachedLogin(folders.cachedLogins, [name, nameSources(sources), ...names], {
@@ -123,6 +124,7 @@ export function createPlatform(parts: PlatformParts, sources: Sources): Platform
         metadata,
         store: kind,
         refreshWindowMs: settings.refreshWindowMs,
+        flow: flow ?? readCachedLogin(folders.cachedLogins, name)?.flow,
       });
     },
     grantsOf: ({ metadata }) => ({

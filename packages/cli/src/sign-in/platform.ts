@@ -12,6 +12,7 @@ import type {
   TokenSet,
   TokenStore,
 } from '@sallyport/client';
+import type { PersonalFlow } from '../profile/cached-login.ts';
 import type { SelectedProfile } from '../profile/profile.ts';
 import type { Environment } from '../profile/sources.ts';
 import type { PersonGrants } from './sign-in.ts';
@@ -33,6 +34,8 @@ export interface DiscoveredPlatform {
   readonly header: string;
   /** Absent for an application: it may need none. */
   readonly metadata: PlatformMetadata | undefined;
+  /** How the person signed in the last time, where a command has noted it. */
+  readonly flow?: PersonalFlow | undefined;
 }
 
 /** A profile's platform. Nothing is asked or read before a function is called. */
@@ -77,8 +80,13 @@ export interface Platform {
    * Lets the next command find its token without a request.
    *
    * @param names - Of commands beside this one that are to find it too.
+   * @param flow - How the person has just signed in; else what was noted before stays.
    */
-  writeCachedLogin(discovered: DiscoveredPlatform, names: readonly string[]): Promise<void>;
+  writeCachedLogin(
+    discovered: DiscoveredPlatform,
+    names: readonly string[],
+    flow?: PersonalFlow,
+  ): Promise<void>;
   /** What a person can sign in with. */
   grantsOf(discovered: DiscoveredPlatform): PersonGrants;
 }

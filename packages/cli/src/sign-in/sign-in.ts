@@ -6,13 +6,13 @@
 
 import type {
   Grant,
-  GrantKind,
   InteractivePorts,
   SignInPrompt,
   TokenRefusal,
   TokenSet,
 } from '@sallyport/client';
 import { accept, type Result, refuse } from '@sallyport/protocol';
+import type { PersonalFlow } from '../profile/cached-login.ts';
 import type { KeyboardListeners } from '../terminal/keyboard.ts';
 import type { WaitingLine } from '../terminal/waiting-line.ts';
 import type { FlowChoice } from './flow.ts';
@@ -45,7 +45,7 @@ export interface SignInPorts {
 /** What came of it. */
 export interface SignedIn {
   readonly tokens: TokenSet;
-  readonly flow: GrantKind;
+  readonly flow: PersonalFlow;
 }
 
 type PersonalChoice = Extract<FlowChoice, { readonly flow: 'pkce' | 'device_code' }>;
@@ -114,7 +114,7 @@ async function signInByBrowser(
   });
   try {
     const result = await grant.obtain({ signal: AbortSignal.any([signal, ownEnd.signal]) });
-    if (result.ok) return accept({ tokens: result.value, flow: grant.kind });
+    if (result.ok) return accept({ tokens: result.value, flow: 'pkce' });
     return wantsCode ? 'wants_code' : result;
   } catch (error) {
     if (wantsCode) return 'wants_code';
@@ -153,7 +153,7 @@ async function signInByCode(
   });
   try {
     const result = await grant.obtain({ signal });
-    return result.ok ? accept({ tokens: result.value, flow: grant.kind }) : result;
+    return result.ok ? accept({ tokens: result.value, flow: 'device_code' }) : result;
   } finally {
     screen.end();
     closeKeyboard?.();

@@ -86,7 +86,7 @@ describe('selectTokenStore', () => {
     expect(notices).toEqual([
       {
         kind: 'file',
-        message: `The tokens are kept in ${folder}, in files that only you can read. (No keyring: no bus.)`,
+        message: `The tokens are kept in ${folder}, in files that only you can read. (This system has no keyring that can be used.)`,
       },
     ]);
   });

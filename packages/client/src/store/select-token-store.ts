@@ -64,7 +64,7 @@ export async function selectTokenStore(
     return withNotice(store, notice, 'The tokens are kept in the keyring of this system.');
   }
   if (choice === 'auto')
-    return withNotice(file, notice, `${inFile} (No keyring: ${probed.error}.)`);
+    return withNotice(file, notice, `${inFile} (This system has no keyring that can be used.)`);
   throw new SallyportError('SP_TOKEN_STORE_UNUSABLE', {
     component: 'token-store:keyring',
     detail: `the keyring cannot be used (${probed.error}); unlock it, or choose the file store`,

@@ -85,6 +85,8 @@ export type AuditEvent =
         /** The client the token was issued to; only of a verified one. */
         readonly client: string | undefined;
         readonly door: string;
+        /** What was found beside what is accepted. */
+        readonly detail?: string | undefined;
       }
     >
   | Entry<

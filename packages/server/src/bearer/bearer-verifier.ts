@@ -163,7 +163,7 @@ export function createBearerVerifier(options: BearerVerifierOptions): RunningBea
           : { ...UNDECIDED, retryAfterSeconds: result.retryAfterSeconds };
       case 'refused':
         onRefused?.(result.problem, result.issuer);
-        return notAccepted(result.problem, result.issuer);
+        return notAccepted(result);
       case 'verified': {
         const verdict = decideVerified(result.claims, result.settings, policy);
         if (verdict.outcome === 'refused' && verdict.reason === 'insufficient_scope')
@@ -174,8 +174,12 @@ export function createBearerVerifier(options: BearerVerifierOptions): RunningBea
   }
 }
 
-function notAccepted(problem: TokenProblem, issuer: string | undefined): Refused {
-  const token = { problem, issuer, subject: undefined, client: undefined };
+function notAccepted({
+  problem,
+  issuer,
+  detail,
+}: Extract<Verification, { outcome: 'refused' }>): Refused {
+  const token = { problem, issuer, subject: undefined, client: undefined, detail };
   return { outcome: 'refused', reason: 'bearer_not_accepted', token };
 }
 

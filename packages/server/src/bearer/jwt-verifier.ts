@@ -17,6 +17,7 @@ import {
   isOtherToken,
 } from './access-token.ts';
 import type { BearerSettings, IssuerSettings } from './bearer-settings.ts';
+import { explainTokenProblem, explainUnknownIssuer } from './token-detail.ts';
 
 /** Why a token is not accepted. Stable: a field of the log. */
 export type TokenProblem =
@@ -34,7 +35,13 @@ export type TokenProblem =
 /** The outcome of verifying a token: its claims, why it is refused, or undecided. */
 export type Verification =
   | { readonly outcome: 'verified'; readonly settings: IssuerSettings; readonly claims: JsonObject }
-  | { readonly outcome: 'refused'; readonly problem: TokenProblem; readonly issuer?: string }
+  | {
+      readonly outcome: 'refused';
+      readonly problem: TokenProblem;
+      readonly issuer?: string;
+      /** What was found beside what is accepted, for the log. */
+      readonly detail?: string | undefined;
+    }
   | {
       readonly outcome: 'undecided';
       readonly issuer: string;
@@ -94,7 +101,11 @@ export function createJwtVerifier(options: JwtVerifierOptions): {
       const name = parsed.value.claims['iss'];
       const issuer = typeof name === 'string' ? issuers.get(name) : undefined;
       return issuer === undefined
-        ? { outcome: 'refused', problem: 'unknown_issuer' }
+        ? {
+            outcome: 'refused',
+            problem: 'unknown_issuer',
+            detail: explainUnknownIssuer(parsed.value.claims['iss'], issuers.keys()),
+          }
         : verifyWith(issuer, parsed.value);
     },
     issuers: () => new Map([...issuers].map(([issuer, { keys }]) => [issuer, keys.isKnown])),
@@ -118,15 +129,18 @@ export function createJwtVerifier(options: JwtVerifierOptions): {
 
   function verifyWith(issuer: TrustedIssuer, jwt: Jwt): Verification | Promise<Verification> {
     const { policy, algorithms, keys } = issuer;
-    const refused = (problem: TokenProblem): Verification => ({
+    const refused = (problem: TokenProblem, detail?: string): Verification => ({
       outcome: 'refused',
       problem,
       issuer: policy.settings.issuer,
+      detail,
     });
     if (!algorithms.has(jwt.algorithm)) return refused('algorithm');
     if (isOtherToken(jwt.type, jwt.claims)) return refused('not_an_access_token');
-    const problem = findClaimsProblem(jwt.claims, policy, now() / 1_000);
-    if (problem !== undefined) return refused(problem);
+    const nowSeconds = now() / 1_000;
+    const problem = findClaimsProblem(jwt.claims, policy, nowSeconds);
+    if (problem !== undefined)
+      return refused(problem, explainTokenProblem(problem, jwt.claims, policy, nowSeconds));
 
     const result = verifyJwtSignature(keys, jwt);
     return result instanceof Promise ? result.then(conclude) : conclude(result);

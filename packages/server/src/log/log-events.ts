@@ -55,6 +55,7 @@ export interface LogEventRow {
 // biome-ignore format: one event a line
 const TABLE = {
   // Events of the service.
+  addresses_to_register: { levels: ['info'], bound: 'every', metrics: [] },
   agent_listening: { levels: ['info'], bound: 'every', metrics: [] },
   agent_request_refused: { levels: ['warn'], bound: 'unauthenticated', metrics: [] },
   audit_not_written: { levels: ['error'], bound: 'every', metrics: [] },
@@ -72,6 +73,7 @@ const TABLE = {
   configuration_restored: { levels: ['info'], bound: 'every', metrics: [] },
   configuration_superseded: { levels: ['info'], bound: 'every', metrics: [] },
   configuration_waits: { levels: ['warn'], bound: 'every', metrics: [] },
+  email_missing: { levels: ['warn'], bound: 'by_writer', metrics: [] },
   events_suppressed: { levels: ['warn', 'audit'], bound: 'every', metrics: [] },
   idp_metadata_read: { levels: ['info'], bound: 'every', metrics: [] },
   idp_unreachable: { levels: ['warn'], bound: 'every', metrics: ['sallyport_failures_total'] },

@@ -22,7 +22,7 @@ export function auditBearers(audit: Audit, originOf: ReadOrigin): VerdictObserve
       reason !== 'not_allowed'
     )
       return;
-    const { issuer, subject, client, problem } = verdict.token;
+    const { issuer, subject, client, problem, detail } = verdict.token;
     audit({
       event: 'bearer_refused',
       issuer,
@@ -33,6 +33,7 @@ export function auditBearers(audit: Audit, originOf: ReadOrigin): VerdictObserve
       problem,
       client,
       door,
+      detail,
     });
   };
 }

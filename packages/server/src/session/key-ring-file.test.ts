@@ -99,7 +99,9 @@ describe('createKeyRingFile', () => {
     const path = createPath();
     mkdirSync(dirname(path));
     writeFileSync(path, 'garbage');
-    expect(() => createKeyRingFile(path, () => NOON).read()).toThrow(TypeError);
+    expect(() => createKeyRingFile(path, () => NOON).read()).toThrow(
+      `${path} cannot be used: key ring: the file is not JSON`,
+    );
     expect(readFileSync(path, 'utf8')).toBe('garbage');
   });
 

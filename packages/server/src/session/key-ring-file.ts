@@ -23,8 +23,12 @@ import { addRingKey, createRing, parseRing } from './key-ring-document.ts';
 export function createKeyRingFile(path: string, now: () => number): KeyRingSource {
   return {
     read() {
-      const version = readFileVersion(path) ?? create(path, now());
-      return { version, keys: parseRing(readFileSync(path, 'utf8')) };
+      try {
+        const version = readFileVersion(path) ?? create(path, now());
+        return { version, keys: parseRing(readFileSync(path, 'utf8')) };
+      } catch (error) {
+        throw unusableKeyRing(path, error);
+      }
     },
     version: () => readFileVersion(path) ?? '',
   };

@@ -13,6 +13,7 @@ import { prepareIdentity } from '../verdict/identity.ts';
 import { toUserPrincipal, toUserRecord } from '../verdict/user-record.ts';
 import type { Attempt } from './attempt.ts';
 import { retryUrl } from './login.ts';
+import { createEmailNote } from './missing-email.ts';
 import type { SignInDependencies } from './sign-in-dependencies.ts';
 import { redirectTo, type SignInRequest, showFailure } from './sign-in-request.ts';
 
@@ -35,7 +36,8 @@ interface SessionEnding {
  * Verifies nothing of the exchange: the relying party has.
  */
 export function createSessionStart(dependencies: SignInDependencies): SessionStart {
-  const { attempts, sessions, cookies, audit } = dependencies;
+  const { attempts, sessions, cookies, audit, relyingParty } = dependencies;
+  const noteEmail = createEmailNote(dependencies.log);
 
   return async function beginSession(
     request: SignInRequest,
@@ -46,6 +48,7 @@ export function createSessionStart(dependencies: SignInDependencies): SessionSta
     const rules = dependencies.access();
     const principal = toUserPrincipal(claims);
     const user = toUserRecord(claims, dependencies.claimHeaders, rules.emailTrusted);
+    noteEmail(claims, user.email, relyingParty.scopes);
     const accessClaims = selectAccessClaims(claims, rules);
     const refusal =
       findAccessRefusal(principal, accessClaims, rules) ??

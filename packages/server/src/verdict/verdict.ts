@@ -99,6 +99,8 @@ export interface RefusedToken {
   readonly subject: string | undefined;
   /** The client it was issued to; of a verified token alone. */
   readonly client: string | undefined;
+  /** What was found beside what is accepted. Untrusted text of a token that may not be verified. */
+  readonly detail?: string | undefined;
 }
 
 /** The verdict could not be reached. Never an admission, and never a sign-out. */

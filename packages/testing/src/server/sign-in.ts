@@ -25,6 +25,7 @@ export function createSignInUnderTest(): SignInUnderTest {
   const bench = createCheckUnderTest();
   const asked: string[] = [];
   const relyingParty: RelyingParty = {
+    scopes: ['openid'],
     isReady: () => true,
     endSessionOrigin: () => undefined,
     authorizationUrl: async ({ state }) => {

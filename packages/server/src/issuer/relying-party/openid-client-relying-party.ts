@@ -115,6 +115,7 @@ export function createRelyingParty(options: RelyingPartyOptions): RelyingParty {
   });
 
   return {
+    scopes,
     isReady: () => configured !== undefined,
 
     endSessionOrigin() {

@@ -84,6 +84,8 @@ export interface EndSessionRequest {
  * Metadata is fetched lazily, retried, refreshed in the background, and the last good one kept.
  */
 export interface RelyingParty extends RefreshTokens {
+  /** What a sign-in asks for. */
+  readonly scopes: readonly string[];
   /** Whether the IdP's metadata is known: a sign-in needs it. */
   isReady(): boolean;
   /** The origin of the IdP's end-session endpoint, when known. */
