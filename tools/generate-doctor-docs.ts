@@ -7,6 +7,7 @@
 
 import { writeFileSync } from 'node:fs';
 import { CAUSES, type CauseCode, PROBE_GROUPS, type ProbeGroup } from '@sallyport/doctor';
+import { FAULTS } from '../interop/doctor/faults.ts';
 
 /** Where the page lies. */
 export const DOCTOR_DOCS: URL = new URL('../docs/doctor.md', import.meta.url);
@@ -48,10 +49,25 @@ Answers of servers are untrusted: they are read to a limit, no redirect is follo
 would move the cursor or hide text.
 `;
 
+const MATRIX_INTRODUCTION = `## Faults that were made
+
+Each of these faults is put into a running plane by a test (\`interop/doctor/fault-matrix.test.ts\`), one at a time, and the first finding
+is the cause beside it. \`running plane\` is the embedded identity provider, \`sallyport serve\` and an ingress; \`fake endpoint\` the same, with
+one endpoint of the identity provider that answers as another one publishes, which is no proof for that provider; \`files\` what the
+doctor reads.
+
+| Fault | First finding | Put into |
+|---|---|---|
+`;
+
 /** Renders the page. */
 export function renderDoctorDocs(): string {
   const codes = Object.keys(CAUSES) as CauseCode[];
-  return [INTRODUCTION, ...PROBE_GROUPS.flatMap((group) => renderGroup(group, codes))].join('\n');
+  return [
+    INTRODUCTION,
+    ...PROBE_GROUPS.flatMap((group) => renderGroup(group, codes)),
+    `${MATRIX_INTRODUCTION}${FAULTS.map(renderFault).join('')}`,
+  ].join('\n');
 }
 
 function renderGroup(group: ProbeGroup, codes: readonly CauseCode[]): readonly string[] {
@@ -63,6 +79,10 @@ function renderGroup(group: ProbeGroup, codes: readonly CauseCode[]): readonly s
 function renderCause(code: CauseCode): string {
   const { seen, found, cure } = CAUSES[code];
   return `### \`${code}\`\n\n**What one sees.** ${seen}\n**How it is found.** ${found}\n**The cure.** ${cure}\n`;
+}
+
+function renderFault({ fault, cause, ground }: (typeof FAULTS)[number]): string {
+  return `| ${fault} | [\`${cause}\`](#${cause}) | ${ground} |\n`;
 }
 
 if (import.meta.main) writeFileSync(DOCTOR_DOCS, renderDoctorDocs());

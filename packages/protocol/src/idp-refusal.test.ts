@@ -26,8 +26,8 @@ const PROVIDERS: Readonly<Record<'keycloak' | 'embedded' | 'okta' | 'entra', Pro
   embedded: {
     wrongSecret: answer(401, 'invalid_client'),
     unknownClient: answer(401, 'invalid_client'),
-    deadToken: answer(400, 'unauthorized_client'),
-    grantNotAllowed: answer(400, 'unauthorized_client'),
+    deadToken: answer(400, 'invalid_grant'),
+    grantNotAllowed: answer(400, 'invalid_request'),
   },
   okta: {
     wrongSecret: answer(401, 'invalid_client'),
@@ -45,7 +45,7 @@ const PROVIDERS: Readonly<Record<'keycloak' | 'embedded' | 'okta' | 'entra', Pro
 
 /** What the probes of a client see there. */
 function probesAt(
-  { wrongSecret, unknownClient, deadToken }: Provider,
+  { wrongSecret, unknownClient, deadToken, grantNotAllowed }: Provider,
   client: 'right' | 'secret_wrong' | 'unknown' | 'public',
 ): IdpRefusalProbes {
   const pairs: Readonly<Record<typeof client, readonly [IdpAnswer, IdpAnswer]>> = {
@@ -59,6 +59,7 @@ function probesAt(
     otherGrant: withSecret,
     otherGrantMadeUpSecret: withMadeUp,
     madeUpClient: unknownClient,
+    grantAlone: grantNotAllowed,
     knownClientMadeUpSecret: wrongSecret,
   };
 }
@@ -125,6 +126,26 @@ describe('The cause of a refusal', () => {
     [401, '', 'client_or_secret_wrong'],
   ])('%i %s is no more than %s without a probe', (status, error, cause) => {
     expect(classifyIdpRefusal(answer(status, error))).toBe(cause);
+  });
+
+  it('a request with nothing to be wrong but its grant is about the grant, once the client proved itself', () => {
+    const { wrongSecret } = PROVIDERS.embedded;
+    const refused = answer(400, 'invalid_request');
+    const proven = {
+      otherGrant: answer(400, 'invalid_grant'),
+      otherGrantMadeUpSecret: wrongSecret,
+    };
+    expect(classifyIdpRefusal(refused, { ...proven, grantAlone: refused })).toBe(
+      'grant_not_allowed',
+    );
+    expect(classifyIdpRefusal(refused, proven)).toBe('request_refused');
+    expect(
+      classifyIdpRefusal(refused, { ...proven, otherGrant: refused, grantAlone: refused }),
+    ).toBe('request_refused');
+    expect(classifyIdpRefusal(refused, { grantAlone: refused })).toBe('request_refused');
+    expect(
+      classifyIdpRefusal(refused, { ...proven, grantAlone: answer(400, 'invalid_scope') }),
+    ).toBe('request_refused');
   });
 
   it('a provider that was asked about no known client is not believed to tell the two apart', () => {

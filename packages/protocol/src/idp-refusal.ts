@@ -25,6 +25,11 @@ export interface IdpRefusalProbes {
   readonly otherGrantMadeUpSecret?: IdpAnswer;
   /** The refused request, of a client id that is made up, with a secret that is. */
   readonly madeUpClient?: IdpAnswer;
+  /**
+   * The same client and secret with `grant_type` alone, of a grant that needs no other parameter
+   * (`client_credentials`).
+   */
+  readonly grantAlone?: IdpAnswer;
   /** The refused request, of another client that is known to exist, with a secret that is made up. */
   readonly knownClientMadeUpSecret?: IdpAnswer;
 }
@@ -82,8 +87,16 @@ export function classifyIdpRefusal(
   if (status >= SERVER_ERROR) return 'idp_fails';
   const plain = PLAIN.get(error);
   if (plain !== undefined) return plain;
-  if (!isAboutClient(refusal)) return 'request_refused';
-  const { otherGrant, otherGrantMadeUpSecret } = probes;
+  const { otherGrant, otherGrantMadeUpSecret, grantAlone } = probes;
+  if (!isAboutClient(refusal)) {
+    const isProven =
+      otherGrant?.error === 'invalid_grant' &&
+      otherGrantMadeUpSecret !== undefined &&
+      !isSame(otherGrant, otherGrantMadeUpSecret);
+    // Nothing of the request is left to be wrong but the grant: oidc-provider says `invalid_request` to it.
+    const isGrant = error === 'invalid_request' && grantAlone?.error === 'invalid_request';
+    return isProven && isGrant ? 'grant_not_allowed' : 'request_refused';
+  }
   if (otherGrant !== undefined && otherGrantMadeUpSecret !== undefined) {
     if (!isSame(otherGrant, otherGrantMadeUpSecret)) return 'grant_not_allowed';
     // A secret that makes no difference, and a client that is served all the same.

@@ -99,7 +99,7 @@ function listServiceProbes(
   { settings, block, file }: ClientSubject,
   ground: Parameters<typeof createServiceGrantProbe>[3],
   subject: Subject,
-  { issuer, host, headers }: GrantRoots,
+  { issuer, discovery, host, headers }: GrantRoots,
 ): readonly Probe[] {
   const scopes = settings?.scopes ?? ['all'];
   const audience = settings?.audience ?? '';
@@ -110,7 +110,7 @@ function listServiceProbes(
   const title = `client credentials of ${block} of ${file}`;
   const grant = createServiceGrantProbe(id, title, form, ground, subject.now);
   const config = subject.server?.loaded.config;
-  const token = createTokenProbe(id, { token: grant, issuer, config });
+  const token = createTokenProbe(id, { token: grant, issuer, discovery, config });
   return headers === undefined || host === undefined
     ? [grant, token]
     : [grant, token, createAdmissionProbe(id, token, headers.read, host.ready, ground.ask)];

@@ -40,7 +40,12 @@ export async function explainRefusal(
   ask: Ask,
 ): Promise<Finding> {
   const cause = await classify(refused, others, ask);
-  const isAboutSecret = cause === 'secret_wrong' || cause === 'client_or_secret_wrong';
+  // A text that no form can carry is refused as a request.
+  const isOdd = refused.secret.oddities.some(({ code }) => code !== 'newline');
+  const isAboutSecret =
+    cause === 'secret_wrong' ||
+    cause === 'client_or_secret_wrong' ||
+    (cause === 'request_refused' && isOdd);
   if (!isAboutSecret) return toCauseFinding(cause, refused);
   return (
     (await findOddity(refused, ask)) ??
@@ -49,26 +54,44 @@ export async function explainRefusal(
   );
 }
 
+/** What a code alone leaves open. */
+const OPEN_CAUSES: ReadonlySet<IdpRefusalCause> = new Set([
+  'client_or_secret_wrong',
+  'grant_not_allowed',
+  'request_refused',
+]);
+
 async function classify(
   { url, form, secret, answer }: RefusedRequest,
   others: readonly HeldSecret[],
   ask: Ask,
 ): Promise<IdpRefusalCause> {
   const first = classifyIdpRefusal(answer);
-  if (first !== 'client_or_secret_wrong' && first !== 'grant_not_allowed') return first;
+  if (!OPEN_CAUSES.has(first)) return first;
   const { clientId } = secret.use;
   const known = others.find(({ use }) => use.clientId !== clientId);
   const refresh = madeUpRefresh();
-  const [otherGrant, otherGrantMadeUpSecret, madeUpClient, knownClientMadeUpSecret] =
+  const { grant_type: grant = '' } = form;
+  const isBare = grant === 'client_credentials';
+  const [otherGrant, otherGrantMadeUpSecret, madeUpClient, knownClientMadeUpSecret, grantAlone] =
     await Promise.all([
       postGrant(ask, url, { clientId, secret: secret.text }, refresh),
       postGrant(ask, url, { clientId, secret: makeUp() }, refresh),
       postGrant(ask, url, { clientId: makeUp(), secret: makeUp() }, form),
       known && postGrant(ask, url, { clientId: known.use.clientId, secret: makeUp() }, form),
+      isBare
+        ? postGrant(ask, url, { clientId, secret: secret.text }, { grant_type: grant })
+        : undefined,
     ]);
   return classifyIdpRefusal(
     answer,
-    withoutMissing({ otherGrant, otherGrantMadeUpSecret, madeUpClient, knownClientMadeUpSecret }),
+    withoutMissing({
+      otherGrant,
+      otherGrantMadeUpSecret,
+      madeUpClient,
+      knownClientMadeUpSecret,
+      grantAlone,
+    }),
   );
 }
 

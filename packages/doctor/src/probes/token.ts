@@ -6,7 +6,7 @@
 
 import { type Config, listAudienceSpellings } from '@sallyport/config';
 import { PATHS } from '@sallyport/protocol';
-import { type Finding, fail, warn } from '../finding/finding.ts';
+import { type Finding, fail } from '../finding/finding.ts';
 import { broken, found, type Probe } from '../graph/probe.ts';
 import { type Ask, describeAnswer, readObject } from '../network/exchange.ts';
 import type { ObtainedToken } from './grants.ts';
@@ -15,6 +15,8 @@ import type { ObtainedToken } from './grants.ts';
 export interface TokenGround {
   readonly token: Probe<ObtainedToken>;
   readonly issuer: Probe<string>;
+  /** Whose issuer is right: otherwise every token is of another one. */
+  readonly discovery: Probe;
   readonly config: Config | undefined;
 }
 
@@ -23,20 +25,20 @@ const SKEW_MS = 30_000;
 /** Makes the probe of a token's claims. Its signature is the platform's to verify. */
 export function createTokenProbe(
   id: string,
-  { token, issuer, config }: TokenGround,
+  { token, issuer, discovery, config }: TokenGround,
 ): Probe<ObtainedToken> {
   return {
     id: `grants.${id}.token`,
     group: 'grants',
     title: 'what the token says',
-    needs: [token, issuer],
+    needs: [token, issuer, discovery],
     run(answers) {
       const obtained = answers.get(token);
       const claims = readClaims(obtained.accessToken);
       if (claims === undefined) {
         if (config === undefined || config.bearer.introspection.endpoint !== '')
           return found(obtained);
-        return found(obtained, [toOpaque(obtained)]);
+        return broken(toOpaque(obtained));
       }
       const findings = judgeClaims(claims, obtained, answers.get(issuer), config);
       return findings.length > 0 ? broken(...findings) : found(obtained);
@@ -154,7 +156,7 @@ function readScopes(claims: Claims, config: Config): readonly string[] {
 }
 
 function toOpaque({ name, clientId }: ObtainedToken): Finding {
-  return warn(
+  return fail(
     'token_opaque',
     `the token of ${name} (${clientId}) is no JWT, and no introspection is configured: the platform refuses it`,
     'Have the authorization server issue JWTs (Auth0: ask for an audience), or configure bearer.introspection.',

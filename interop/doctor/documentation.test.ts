@@ -1,0 +1,93 @@
+import { readFileSync } from 'node:fs';
+import { CAUSES } from '@sallyport/doctor';
+import { describe, expect, it } from 'vitest';
+import { DOCTOR_DOCS, renderDoctorDocs } from '../../tools/generate-doctor-docs.ts';
+import { FAULTS } from './faults.ts';
+import { listViolations, type Schema } from './json-schema.ts';
+
+const SCHEMA = JSON.parse(
+  readFileSync(new URL('../../docs/doctor.schema.json', import.meta.url), 'utf8'),
+) as Schema;
+
+/** Causes that no plane on one machine can have, with the test that makes them. */
+const MADE_ELSEWHERE: Readonly<Record<string, string>> = {
+  certificate_expired: 'packages/doctor/src/probes/host.test.ts',
+  certificate_expires_soon: 'packages/doctor/src/probes/host.test.ts',
+  certificate_other_name: 'packages/doctor/src/probes/host.test.ts',
+  certificate_untrusted: 'packages/doctor/src/probes/host.test.ts',
+  no_route: 'packages/doctor/src/probes/host.test.ts',
+  secret_unreadable: 'packages/config/src/client-secret-file.test.ts',
+  probe_failed: 'packages/doctor/src/graph/run-probes.test.ts',
+  probe_unfinished: 'packages/doctor/src/graph/run-probes.test.ts',
+};
+
+describe('docs/doctor.md', () => {
+  it('is what the causes and the faults say', () => {
+    expect(readFileSync(DOCTOR_DOCS, 'utf8')).toBe(renderDoctorDocs());
+  });
+
+  it('has every cause, each made by a fault or by the test that is named', () => {
+    const made = new Set<string>([
+      ...FAULTS.map(({ cause }) => cause),
+      ...Object.keys(MADE_ELSEWHERE),
+    ]);
+    expect(Object.keys(CAUSES).filter((code) => !made.has(code))).toEqual([]);
+    for (const [code, file] of Object.entries(MADE_ELSEWHERE))
+      expect([code, readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')]).toEqual([
+        code,
+        expect.stringContaining(code.replace(/^secret_/, '')),
+      ]);
+  });
+
+  it('has each fault once', () => {
+    const names = FAULTS.map(({ fault }) => fault);
+    expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
+  });
+});
+
+describe('docs/doctor.schema.json', () => {
+  const finding = {
+    code: 'not_tls',
+    severity: 'fail',
+    probe: 'issuer.tls',
+    what: 'w',
+    evidence: ['e'],
+    fix: 'f',
+    docs: 'docs/doctor.md#not_tls',
+  };
+  const probe = {
+    id: 'issuer.tls',
+    group: 'tls',
+    title: 't',
+    status: 'skip',
+    why: 'needs issuer.tcp',
+  };
+  const report = { version: 1, ok: false, findings: [finding], probes: [probe] };
+
+  it('admits a report', () => {
+    expect(listViolations(SCHEMA, report)).toEqual([]);
+  });
+
+  it.each<readonly [string, unknown, string]>([
+    ['another version', { ...report, version: 2 }, '$.version: const'],
+    ['a member that is not named', { ...report, more: 1 }, '$: additionalProperties'],
+    ['no findings', { version: 1, ok: true, probes: [] }, '$: required'],
+    [
+      'an unknown severity',
+      { ...report, findings: [{ ...finding, severity: 'bad' }] },
+      '$.findings[0].severity: enum',
+    ],
+    [
+      'evidence that is no text',
+      { ...report, findings: [{ ...finding, evidence: [1] }] },
+      '$.findings[0].evidence[0]: type',
+    ],
+    [
+      'a link to elsewhere',
+      { ...report, findings: [{ ...finding, docs: 'https://x.example' }] },
+      '$.findings[0].docs: pattern',
+    ],
+  ])('refuses %s', (_, value, violation) => {
+    expect(listViolations(SCHEMA, value)).toContain(violation);
+  });
+});

@@ -1,0 +1,26 @@
+/**
+ * Every fault that is put into a running plane. docs/doctor.md shows this table, so that what ran on a fake alone is
+ * said there.
+ *
+ * @module
+ */
+
+import type { Fault } from './fault.ts';
+import { CONFIGURATION_FAULTS } from './faults/configuration.ts';
+import { GATE_FAULTS } from './faults/gate.ts';
+import { GRANTS_FAULTS } from './faults/grants.ts';
+import { HEADERS_FAULTS } from './faults/headers.ts';
+import { METADATA_FAULTS } from './faults/metadata.ts';
+import { NETWORK_FAULTS } from './faults/network.ts';
+import { SECRETS_FAULTS } from './faults/secrets.ts';
+
+/** Every fault, in the order of the table. */
+export const FAULTS: readonly Fault[] = [
+  ...CONFIGURATION_FAULTS,
+  ...NETWORK_FAULTS,
+  ...GATE_FAULTS,
+  ...METADATA_FAULTS,
+  ...HEADERS_FAULTS,
+  ...SECRETS_FAULTS,
+  ...GRANTS_FAULTS,
+];

@@ -1,0 +1,153 @@
+import { loadConfig } from '@sallyport/config';
+import { describe, expect, it } from 'vitest';
+import { fail } from './finding/finding.ts';
+import { broken, found, type Probe } from './graph/probe.ts';
+import { type ProbeResult, runProbes } from './graph/run-probes.ts';
+import { listProbes } from './list-probes.ts';
+import type { ClientSubject, Subject } from './subject.ts';
+
+const CONFIG = {
+  publicUrl: 'https://platform.example',
+  auth: {
+    appAuth: { thirdPartyConfig: { flyteClient: { clientId: 'native-app' } } },
+    userAuth: { openId: { baseUrl: 'https://idp.example', clientId: 'web-app' } },
+  },
+};
+
+function toClient(file: string, tokenUrl: string): ClientSubject {
+  const settings = {
+    isEnabled: true,
+    isService: true,
+    clientId: 'service-app',
+    clientSecret: { from: 'file', path: '/nowhere/client_secret', key: 'key' },
+    endpoint: undefined,
+    tokenUrl,
+    authorizationHeader: '',
+  } as unknown as NonNullable<ClientSubject['settings']>;
+  return { file, block: 'union.auth', settings, problems: [], warnings: [] };
+}
+
+function createSubject(changed: Partial<Subject> = {}): Subject {
+  const loaded = loadConfig(
+    { file: { path: 'f', text: JSON.stringify(CONFIG) }, env: {}, flags: {} },
+    'serve',
+  );
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded.error));
+  const fails = (): never => {
+    throw new Error('nothing is asked here');
+  };
+  return {
+    now: () => 0,
+    network: {
+      fetch: fails,
+      lookup: fails,
+      connect: fails,
+      showCertificate: fails,
+      findProxy: fails,
+    },
+    platformUrl: 'https://platform.example',
+    platformSetting: 'publicUrl',
+    server: { file: 'f', loaded: loaded.value },
+    problems: [],
+    clients: [
+      toClient('one', 'https://idp.example/token'),
+      toClient('two', 'https://tokens.example/'),
+    ],
+    further: [],
+    ...changed,
+  };
+}
+
+/** The same graph, whose probes are all well but for these, which find a fault. */
+function withFaults(probes: readonly Probe[], faulty: ReadonlySet<string>): readonly Probe[] {
+  const copies = new Map<Probe, Probe>();
+  const copy = (probe: Probe): Probe => {
+    const known = copies.get(probe);
+    if (known !== undefined) return known;
+    const made: Probe = {
+      ...probe,
+      needs: probe.needs.map(copy),
+      after: (probe.after ?? []).map(copy),
+      run: () =>
+        faulty.has(probe.id) ? broken(fail('not_tls', probe.id, 'mend')) : found(undefined),
+    };
+    copies.set(probe, made);
+    return made;
+  };
+  return probes.map(copy);
+}
+
+async function runWith(probes: readonly Probe[], faulty: readonly string[]) {
+  const results = await runProbes(withFaults(probes, new Set(faulty)), {
+    schedule: () => () => {},
+    probeTimeoutMs: 1_000,
+    signal: new AbortController().signal,
+  });
+  return new Map(results.map((result): [string, ProbeResult] => [result.id, result]));
+}
+
+const PROBES = listProbes(createSubject());
+
+describe('The graph of a platform with its configuration', () => {
+  it('has each probe once, and every one behind what it needs in the order of findings', () => {
+    const ids = PROBES.map(({ id }) => id);
+    expect(ids.length).toBeGreaterThan(50);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const { id, needs } of PROBES)
+      for (const need of needs) expect([id, ids.includes(need.id)]).toEqual([id, true]);
+  });
+
+  it('names one fault, and of everything else says at most that it needs it', async () => {
+    for (const { id } of PROBES) {
+      const results = await runWith(PROBES, [id]);
+      for (const [other, { status, why }] of results)
+        if (other === id) expect(status).toBe('fail');
+        else
+          expect([other, status, why]).toEqual(
+            why === '' ? [other, 'ok', ''] : [other, 'skip', `needs ${id}`],
+          );
+    }
+  });
+
+  it('names any two faults, or says that the one is hidden behind the other', async () => {
+    let hidden = 0;
+    let pairs = 0;
+    for (const [at, one] of PROBES.entries())
+      for (const two of PROBES.slice(at + 1)) {
+        pairs += 1;
+        const results = await runWith(PROBES, [one.id, two.id]);
+        const [first, second] = [results.get(one.id), results.get(two.id)];
+        const isNamed = first?.status === 'fail' && second?.status === 'fail';
+        if (isNamed) continue;
+        hidden += 1;
+        const whys = [first?.why, second?.why];
+        expect(
+          [`needs ${one.id}`, `needs ${two.id}`].filter((why) => whys.includes(why)),
+        ).toHaveLength(1);
+        expect([first?.status, second?.status].toSorted()).toEqual(['fail', 'skip']);
+      }
+    expect(pairs).toBe((PROBES.length * (PROBES.length - 1)) / 2);
+    // Both kinds are there.
+    expect(hidden).toBeGreaterThan(100);
+    expect(hidden).toBeLessThan(pairs / 2);
+  });
+
+  it('asks nothing without a network', () => {
+    const groups = new Set(
+      listProbes(createSubject({ network: undefined })).map(({ group }) => group),
+    );
+    expect([...groups].toSorted()).toEqual(['config', 'secrets']);
+  });
+
+  it('sends no secret where no configuration names the token endpoint', () => {
+    const subject = createSubject({ server: undefined, clients: [toClient('one', '')] });
+    const ids = listProbes(subject).map(({ id }) => id);
+    expect(ids).toContain('secrets.client.1');
+    expect(ids).not.toContain('grants.client.1');
+    const named = createSubject({
+      server: undefined,
+      clients: [toClient('one', 'https://t.example/')],
+    });
+    expect(listProbes(named).map(({ id }) => id)).toContain('grants.client.1');
+  });
+});
