@@ -6,6 +6,7 @@
 
 import type { BenchCase } from './bench-case.ts';
 import { AGENT } from './cases/agent.ts';
+import { ATTACH } from './cases/attach.ts';
 import { BEARER } from './cases/bearer.ts';
 import { BEARER_COLD } from './cases/bearer-cold.ts';
 import { COLD_LOCAL, COLD_REDIS } from './cases/cold.ts';
@@ -26,5 +27,5 @@ import { WORKERS } from './cases/workers.ts';
 export const CASES: readonly BenchCase[] = [
   ...[ME, CONNECTIONS, REDIS, BEARER, REFUSED, REFUSED_COOKIE],
   ...[COLD_LOCAL, SESSIONS, COLD_REDIS, BEARER_COLD, MIX],
-  ...[NGINX, GATEWAY, WORKERS, METADATA, START, TOKEN_COMMAND, AGENT],
+  ...[NGINX, GATEWAY, WORKERS, METADATA, START, TOKEN_COMMAND, AGENT, ATTACH],
 ];
