@@ -18,8 +18,10 @@ export interface WebhookCertificates {
   readonly keyFile: string;
   /** Certificate of the first authority, PEM. */
   readonly authority: string;
-  /** Issues another certificate, of the same authority or a new one. @returns The authority's certificate, PEM. */
-  renew(by?: 'same authority' | 'new authority'): string;
+  /** Makes the authority of the next `new authority`. @returns Its certificate, PEM. */
+  prepareAuthority(): string;
+  /** Issues another certificate. */
+  renew(by?: 'same authority' | 'new authority'): void;
   /** SHA-256 of the certificate that is there now. */
   fingerprint(): string;
   /** Puts texts in their place. */
@@ -30,16 +32,20 @@ export interface WebhookCertificates {
 export function createWebhookCertificates(folder: string): WebhookCertificates {
   let authority = createAuthority(Date.now());
   const first = authority;
+  let next: KeyedCertificate | undefined;
   let count = 0;
   let current: KeyedCertificate = issue();
   return {
     certFile: join(folder, 'tls.crt'),
     keyFile: join(folder, 'tls.key'),
     authority: first.certificate.toString(),
+    prepareAuthority() {
+      next = createAuthority(Date.now());
+      return next.certificate.toString();
+    },
     renew(by = 'same authority') {
-      if (by === 'new authority') authority = createAuthority(Date.now());
+      if (by === 'new authority') authority = next ?? createAuthority(Date.now());
       current = issue();
-      return authority.certificate.toString();
     },
     fingerprint: () => current.certificate.fingerprint256,
     replace: write,

@@ -31,7 +31,8 @@ export interface Webhook {
 
 /** How it is started. */
 export interface WebhookOptions {
-  readonly unionAuth?: Readonly<Record<string, unknown>>;
+  /** Text of its file. */
+  readonly configuration?: string;
   readonly drainDelay?: string;
   /** A port of its own choice when absent. */
   readonly port?: number;
@@ -41,7 +42,7 @@ export interface WebhookOptions {
 
 /** Starts it. */
 export async function startWebhook({
-  unionAuth,
+  configuration = '',
   drainDelay = '0s',
   port: wanted = 0,
   place,
@@ -50,7 +51,7 @@ export async function startWebhook({
   const certificates = createWebhookCertificates(folder.path);
   const metricsPort = await freePort();
   const config = join(folder.path, 'sallyport.yaml');
-  writeFileSync(config, JSON.stringify(unionAuth === undefined ? {} : { unionAuth }));
+  writeFileSync(config, configuration);
   const args = [
     ...['inject', '--config', config, '--listen', `127.0.0.1:${wanted}`],
     ...['--tls-cert', certificates.certFile, '--tls-key', certificates.keyFile],

@@ -102,10 +102,6 @@ function probe(req: HttpRequest, res: HttpResponse, status: number, text: string
   else refuse(res, 405, 'this can only be read', { allow: 'GET, HEAD' });
 }
 
-/**
- * What is left of the request is read and thrown away, within the time of a request: a connection that is closed before may
- * lose the answer.
- */
 function refuse(
   res: HttpResponse,
   status: number,

@@ -16,7 +16,8 @@ const BODY_MAX_BYTES = 8_388_608;
 const TOGETHER_MAX_BYTES = 67_108_864;
 
 /**
- * Creates the reader. How long a body may take is the listener's to limit.
+ * Creates the reader. How long a body may take is the listener's to limit. What is refused is read to its end and thrown away: a
+ * client that is still sending may not see an answer.
  *
  * @returns The body as UTF-8.
  */
@@ -26,19 +27,26 @@ export function createBodyReader(
 ): (req: HttpRequest) => Promise<Result<string, BodyRefusal>> {
   let together = 0;
   return async (req) => {
-    if (Number(req.headers['content-length'] ?? 0) > bodyMaxBytes) return refuse('too_large');
-    const pieces: Buffer[] = [];
+    let pieces: Buffer[] = [];
     let length = 0;
+    let refusal: BodyRefusal | undefined;
     try {
-      // What refuses the rest of a body has still to answer on its connection.
-      for await (const piece of req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      for await (const piece of req as AsyncIterable<Buffer>) {
+        if (refusal !== undefined) continue;
+        if (length + piece.length > bodyMaxBytes) refusal = 'too_large';
+        else if (together + piece.length > togetherMaxBytes) refusal = 'too_many';
+        if (refusal !== undefined) {
+          together -= length;
+          [pieces, length] = [[], 0];
+          continue;
+        }
         length += piece.length;
         together += piece.length;
-        if (length > bodyMaxBytes) return refuse('too_large');
-        if (together > togetherMaxBytes) return refuse('too_many');
         pieces.push(piece);
       }
-      return accept(Buffer.concat(pieces).toString('utf8'));
+      return refusal === undefined
+        ? accept(Buffer.concat(pieces).toString('utf8'))
+        : refuse(refusal);
     } catch {
       return refuse('broken_off');
     } finally {
