@@ -127,7 +127,7 @@ export async function startSite({
         ...certificates.server,
         serviceAddress(name, servicePort) {
           if (name === 'sallyport') return new URL(service).host;
-          const backend = backends.get(name);
+          const backend = backends.get(name) ?? backends.get(`${name}-service`);
           if (backend === undefined) throw new Error(`no Service ${name}`);
           return servicePort === 81 ? grpc.address : new URL(backend.url).host;
         },
