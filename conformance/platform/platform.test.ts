@@ -28,6 +28,9 @@ const MOUNTS: Readonly<Record<string, string>> = {
 const SERVICES = Object.keys(MOUNTS);
 const ALL = [...SERVICES, 'task-pod'];
 
+/** Time for services to fail, and to come back, on a busy machine. */
+const ROUND_MS = 150_000;
+
 const isCalling = ({ state }: Shown): boolean => state === 'calling';
 
 describe('Every service of the platform', () => {
@@ -157,7 +160,7 @@ describe('A wrong secret in the running platform', () => {
     );
     platform.putRight();
     right = await platform.until(isCalling);
-  });
+  }, ROUND_MS);
 
   it.each(WRONG)('%s: %s; the line in its log names it', (name, _, __, line) => {
     expect(broken.get(name)?.error).toContain(line);
@@ -216,7 +219,7 @@ describe('A wrong setting in the running platform', () => {
     );
     platform.putRight();
     await platform.until(isCalling);
-  });
+  }, ROUND_MS);
   afterAll(() => idp.close());
 
   const names = (text: string) => (line: object) => JSON.stringify(line).includes(text);

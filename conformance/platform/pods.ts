@@ -41,7 +41,8 @@ export interface RunningPlatform extends Plane {
   putRight(): void;
 }
 
-const PATIENCE_MS = 45_000;
+/** A service whose secret the identity provider refused waits longer with each attempt. */
+const PATIENCE_MS = 60_000;
 
 /** Starts it, and waits until every service calls. */
 export async function startPlatform(surroundings: Surroundings = {}): Promise<RunningPlatform> {

@@ -8,6 +8,7 @@ import { createGateway, type GatewayOptions } from '@sallyport/gateway';
 import { ROUTE_GROUPS, type RouteGroup } from '@sallyport/protocol';
 import type { AdminServer } from '@sallyport/server';
 import type { Log } from '@sallyport/server/observe';
+import { ACTORS } from '../../../../examples/platform/actors.ts';
 import type { FindService } from './platform/start-platform.ts';
 
 /** What {@link openGateway} needs. */
@@ -63,9 +64,8 @@ function selectRoutes({ upstream, platform }: GatewayOfPlane): readonly RouteGro
 
 /** The platform's services verify their callers again, as docs/application-layer.md has it. */
 function passBearer(group: RouteGroup): RouteGroup {
-  return group.forwardCredential === 'none' && group.protected && group.backend !== 'console'
-    ? { ...group, forwardCredential: 'bearer' }
-    : group;
+  const isOfPlatform = ACTORS.some(({ name, accepts }) => accepts && name === group.backend);
+  return isOfPlatform && group.protected ? { ...group, forwardCredential: 'bearer' } : group;
 }
 
 /**
