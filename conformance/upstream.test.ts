@@ -34,6 +34,7 @@ describe('An application behind up --upstream', () => {
     '/openapi/x',
     '/healthz',
     '/healthz/x',
+    '/readyz',
     '/v1/x',
   ])('%s is not reached without a sign-in', async (path) => {
     const before = reached.length;

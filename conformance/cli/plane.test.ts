@@ -73,6 +73,16 @@ describe('Against the whole plane', () => {
     expect([code, stderr]).toEqual([0, expect.stringContaining('as Grace Hopper')]);
   });
 
+  it('/readyz says ready to everyone, and the paths around it to none: healthcheck finds the plane', async () => {
+    const { status, body } = await exchange(`${plane.url}/readyz`);
+    expect([status, JSON.parse(body)]).toEqual([200, { status: 'ready' }]);
+    for (const path of ['/readyz/x', '/readyzx', '/ready'])
+      expect([path, (await exchange(plane.url + path)).status]).toEqual([path, 401]);
+    const url = plane.url.replace('localhost', '127.0.0.1');
+    const { code, stdout } = await home.run(['healthcheck', '--url', url]);
+    expect([code, stdout]).toEqual([0, `ready ${url}\n`]);
+  });
+
   it('over TLS with the certificate authority that is named, and not without it', async () => {
     const url = plane.url.replace('http:', 'https:');
     const login = ['login', '--endpoint', url, '--browser', browser];

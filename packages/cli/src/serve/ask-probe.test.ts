@@ -64,7 +64,7 @@ describe('A probe of the service', () => {
       ok: false,
       error: {
         error: 'bad_answer',
-        why: '/readyz was answered with 401, and not as "sallyport serve" and "sallyport agent" do; "sallyport up" has no probe',
+        why: '/readyz was answered with 401, and not as "sallyport serve" and "sallyport agent" do; "sallyport up --upstream" has no probe',
       },
     });
   });

@@ -61,7 +61,7 @@ export async function askProbe(
     return refuse({ error: 'not_ready', why: `not ready${describeWait(waitedFor)}` });
   return refuse({
     error: 'bad_answer',
-    why: `${path} was answered with ${answer.code}, and not as "sallyport serve" and "sallyport agent" do; "sallyport up" has no probe`,
+    why: `${path} was answered with ${answer.code}, and not as "sallyport serve" and "sallyport agent" do; "sallyport up --upstream" has no probe`,
   });
 }
 

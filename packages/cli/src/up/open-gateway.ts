@@ -5,7 +5,7 @@
  */
 
 import { createGateway, type GatewayOptions } from '@sallyport/gateway';
-import { ROUTE_GROUPS, type RouteGroup } from '@sallyport/protocol';
+import { PATHS, ROUTE_GROUPS, type RouteGroup } from '@sallyport/protocol';
 import type { AdminServer } from '@sallyport/server';
 import type { Log } from '@sallyport/server/observe';
 import { ACTORS } from '../../../../examples/platform/actors.ts';
@@ -27,6 +27,17 @@ export interface GatewayOfPlane {
   readonly platform: FindService | undefined;
   readonly log: Log;
 }
+
+/** For programs that wait until the plane is ready. An application behind `--upstream` has this path to itself. */
+const READINESS: RouteGroup = {
+  name: 'readiness',
+  transport: 'http',
+  protected: false,
+  backend: 'admin',
+  matches: [PATHS.readyz],
+  forwardCredential: 'none',
+  streaming: false,
+};
 
 /**
  * Listens.
@@ -59,7 +70,7 @@ export async function openGateway(
 
 function selectRoutes({ upstream, platform }: GatewayOfPlane): readonly RouteGroup[] {
   if (upstream !== undefined) return ROUTE_GROUPS.filter(isForUpstream);
-  return platform === undefined ? ROUTE_GROUPS : ROUTE_GROUPS.map(passBearer);
+  return [READINESS, ...(platform === undefined ? ROUTE_GROUPS : ROUTE_GROUPS.map(passBearer))];
 }
 
 /** The platform's services verify their callers again, as docs/application-layer.md has it. */
