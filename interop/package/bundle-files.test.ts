@@ -220,6 +220,12 @@ describe.skipIf(isLeftOut)('The installed command with all that it loads where i
     const operator = (...args: string[]) => home.run([...args, ...config], variables);
     expect((await home.run(['healthcheck', '--url', service.url])).code).toBe(0);
     expect((await operator('rotate-keys')).code).toBe(0);
+    const secret = ['--secret', 'nowhere/key-ring'];
+    for (const ended of [
+      await home.run(['create-keys', ...secret]),
+      await operator('rotate-keys', ...secret),
+    ])
+      expect([ended.code, ended.stderr]).toEqual([1, expect.stringContaining('key-ring')]);
     expect((await operator('sessions', 'list')).stdout).toContain('ada');
     expect((await operator('sessions', 'revoke', '--all', '--yes')).code).toBe(0);
     await expect.poll(() => statusOf(`${service.url}/me`, { cookie })).toBe(401);

@@ -42,6 +42,9 @@ things, and `config` over all of it. No secret is in it: it names files.
     "admin" (dict "clientId" $global.INTERNAL_CLIENT_ID "clientSecretLocation" "/etc/secrets/client_secret")
     "union" (dict "auth" (dict "clientId" $global.INTERNAL_CLIENT_ID "tokenUrl" $global.AUTH_TOKEN_URL))
     "secrets" (dict "admin" (dict "clientId" (default $global.INTERNAL_CLIENT_ID $global.AUTH_CLIENT_ID))) -}}
+{{- if .Values.metrics.enabled -}}
+{{- $_ := set $configuration "observe" (dict "metrics" (dict "host" "0.0.0.0" "port" 9464)) -}}
+{{- end -}}
 {{- mustMergeOverwrite $configuration (deepCopy .Values.config) | toYaml -}}
 {{- end -}}
 

@@ -47,7 +47,11 @@ capabilities: {drop: [ALL]}
     defaultMode: 0440
     items: [{key: key-ring.json, path: key-ring.json}]
 - name: state
+  {{- if .Values.persistence.enabled }}
+  persistentVolumeClaim: {claimName: {{ default (include "sallyport.fullname" .) .Values.persistence.existingClaim }}}
+  {{- else }}
   emptyDir: {}
+  {{- end }}
 {{- with .Values.redis }}
 {{- if .passwordSecret.name }}
 - name: redis-password

@@ -11,6 +11,9 @@
 {{- end -}}
 {{- include "sallyport.refuseSharedLocalStore" . -}}
 {{- include "sallyport.refuseMergeWithoutTarget" . -}}
+{{- if and (not .Values.metrics.enabled) (or .Values.metrics.serviceMonitor.enabled .Values.metrics.rules.enabled .Values.metrics.dashboard.enabled) -}}
+{{- fail "metrics.serviceMonitor, metrics.rules and metrics.dashboard need metrics.enabled" -}}
+{{- end -}}
 {{- end -}}
 
 {{/* The operator reports a Merge without a target as Ready, and fills nothing for ever. */}}
@@ -37,6 +40,9 @@
 {{- if ne (dig "session" "store" "local" $configuration) "redis" -}}
 {{- if gt (int .Values.replicas) 1 -}}
 {{- fail (printf "replicas is %d without redis.addresses: each pod would keep sessions of its own, and people would be signed out at random; give redis.addresses, or set replicas to 1" (int .Values.replicas)) -}}
+{{- end -}}
+{{- if .Values.autoscaling.enabled -}}
+{{- fail "autoscaling without redis.addresses: each pod would keep sessions of its own, and people would be signed out at random; give redis.addresses, or set autoscaling.enabled to false" -}}
 {{- end -}}
 {{- if and .Values.strategy (ne (default "RollingUpdate" .Values.strategy.type) "Recreate") -}}
 {{- if not (has (toString (dig "rollingUpdate" "maxSurge" "" .Values.strategy)) (list "0" "0%")) -}}

@@ -24,6 +24,7 @@ export type { MetadataOptions } from './metadata/rest-door.ts';
 export { nameBrowser } from './page/browser-name.ts';
 export { PAGE_THEME } from './page/page.ts';
 export { KeyRing } from './session/key-ring.ts';
+export { addRingKey, createRing, parseRing } from './session/key-ring-document.ts';
 export { createKeyRingFile, rotateKeyRingFile, unusableKeyRing } from './session/key-ring-file.ts';
 export {
   createLocalSessionStore,

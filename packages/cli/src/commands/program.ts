@@ -11,6 +11,7 @@ import { addApiKeyCommand } from './apikey-command.ts';
 import { addClientCommands } from './client-commands.ts';
 import { addDoctorCommand } from './doctor-command.ts';
 import { addIdpCommand } from './idp-command.ts';
+import { addKeyCommands } from './key-commands.ts';
 import { addRecipeCommand } from './recipe.ts';
 import { addServerCommands } from './server-commands.ts';
 import { addSessionsCommand } from './sessions-command.ts';
@@ -23,6 +24,7 @@ export async function runProgram(words: readonly string[]): Promise<void> {
   const stdio = createStdio();
   const program = createProgram(stdio);
   addServerCommands(program, stdio);
+  addKeyCommands(program, stdio);
   addSessionsCommand(program, stdio);
   addApiKeyCommand(program, stdio);
   addIdpCommand(program, stdio);

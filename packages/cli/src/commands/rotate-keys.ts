@@ -12,33 +12,52 @@ import {
 } from '../admin/configuration.ts';
 import { reportFailure, toThrownFailure } from '../terminal/report.ts';
 import { EXIT, type Stdio } from '../terminal/stdio.ts';
+import { formatSecretPlace, type SecretPlace } from './secret-place.ts';
+
+/** Options of the command line. */
+export interface RotateKeysOptions extends ConfigurationOptions {
+  /** The Kubernetes Secret that holds the ring, in place of the file. */
+  readonly secret?: SecretPlace;
+  readonly json?: boolean;
+}
 
 /**
- * Adds a key to the ring. Running servers read it within a second and seal with it after ten
- * minutes; older keys stop opening once everything they sealed has ended.
+ * Adds a key to the ring. Running servers read it within a second, from a Secret within a minute or two, and seal with
+ * it after ten minutes; older keys stop opening once everything they sealed has ended.
  *
  * @returns 0; 1 after a report of what is wrong with the configuration or the ring.
  */
-export async function rotateKeys(
-  options: ConfigurationOptions & { readonly json?: boolean },
-  stdio: Stdio,
-): Promise<number> {
+export async function rotateKeys(options: RotateKeysOptions, stdio: Stdio): Promise<number> {
+  const isJson = options.json === true;
   const loaded = readConfiguration(options, process.env);
   if (!loaded.ok) {
-    reportProblems(loaded.error, options.json === true, stdio);
+    reportProblems(loaded.error, isJson, stdio);
     return EXIT.failure;
   }
   const { keyRingFile, absoluteLifetimeMs } = loaded.value.config.session;
+  const { secret } = options;
+  const place = secret === undefined ? keyRingFile : formatSecretPlace(secret);
   let kid: string;
   try {
-    kid = rotateKeyRingFile(keyRingFile, Date.now(), absoluteLifetimeMs);
+    kid =
+      secret === undefined
+        ? rotateKeyRingFile(keyRingFile, Date.now(), absoluteLifetimeMs)
+        : await rotateSecret(secret, absoluteLifetimeMs);
   } catch (error) {
-    return reportFailure(toThrownFailure(error, false), options.json === true, stdio);
+    return reportFailure(toThrownFailure(error, false), isJson, stdio);
   }
+  const where = secret === undefined ? { file: place } : { secret: place };
   stdio.out(
-    options.json === true
-      ? JSON.stringify({ kid, file: keyRingFile })
-      : `added key ${kid} to ${keyRingFile}; it seals in ten minutes`,
+    isJson
+      ? JSON.stringify({ kid, ...where })
+      : `added key ${kid} to ${place}; it seals in ten minutes`,
   );
   return EXIT.ok;
+}
+
+/** What concerns a cluster is loaded for it alone. */
+async function rotateSecret(secret: SecretPlace, longestSealedMs: number): Promise<string> {
+  const { openSecretStore, rotateRingSecret } = await import('../admin/ring-secret.ts');
+  const store = openSecretStore(secret.namespace, process.env);
+  return rotateRingSecret(store, secret.name, Date.now(), longestSealedMs);
 }

@@ -6,12 +6,13 @@
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { BLOCKS } from '../agent/blocks.ts';
-import { EXIT, type Stdio } from '../terminal/stdio.ts';
+import type { Stdio } from '../terminal/stdio.ts';
+import { finish } from './finish.ts';
 
 /** Time for the reader of the log to take the last lines, once the work has ended. */
 const LAST_LINES_MS = 2_000;
 
-/** Adds `up`, `serve`, `agent`, `inject`, `healthcheck` and `rotate-keys`. Each loads its code when it runs. */
+/** Adds `up`, `serve`, `agent`, `inject` and `healthcheck`. Each loads its code when it runs. */
 export function addServerCommands(program: Command, stdio: Stdio): void {
   program
     .command('up')
@@ -107,17 +108,6 @@ export function addServerCommands(program: Command, stdio: Stdio): void {
       const { healthcheck } = await import('./healthcheck.ts');
       await finish(healthcheck(options, stdio), stdio);
     });
-
-  program
-    .command('rotate-keys')
-    .description('add a key to the key ring; it seals ten minutes later; sessions continue')
-    .option('--config <file>', 'YAML file')
-    .option('--state <folder>', 'where the key ring is kept')
-    .option('--json', 'print as JSON')
-    .action(async (options) => {
-      const { rotateKeys } = await import('./rotate-keys.ts');
-      await finish(rotateKeys(options, stdio), stdio);
-    });
 }
 
 function addInjectCommand(program: Command, stdio: Stdio): void {
@@ -142,18 +132,6 @@ function addInjectCommand(program: Command, stdio: Stdio): void {
       await finish(inject(options, stdio), stdio);
       setTimeout(() => process.exit(), LAST_LINES_MS).unref();
     });
-}
-
-/** Ends the process with the command's code, or with what went wrong in one line. */
-async function finish(command: Promise<number>, stdio: Stdio): Promise<void> {
-  try {
-    process.exitCode = await command;
-  } catch (error) {
-    const { describeFailure } = await import('@sallyport/server/observe');
-    const isFailure = error instanceof Error && error.name === 'SallyportError';
-    stdio.error(`sallyport: ${isFailure ? error.message : describeFailure(error)}`);
-    process.exitCode = EXIT.failure;
-  }
 }
 
 function parsePort(text: string): number {
