@@ -297,6 +297,16 @@ describe.skipIf(HELM.isLeftOut)('The chart’s Ingress objects', () => {
       'ingress.backends.consol is no backend',
     ],
     [
+      'a claim whose header nginx cannot hold',
+      { config: { claimHeaders: ['c'.repeat(34)] } },
+      'nginx holds names of 46 characters',
+    ],
+    [
+      'a further header that nginx cannot hold',
+      { ingress: { removedHeaders: ['x'.repeat(47)] } },
+      '/ingress/removedHeaders/0',
+    ],
+    [
       'one port for HTTP and gRPC',
       { ingress: { backends: { usage: { service: 'usage', port: 80, grpcPort: 80 } } } },
       'ingress.backends.usage has one port',

@@ -169,6 +169,11 @@ proxy_headers_hash_bucket_size 128;
 {{- end -}}
 {{- end -}}
 {{- end -}}
+{{- range include "sallyport.ingress.claimHeaders" . | fromJsonArray -}}
+{{- if gt (len .) 46 -}}
+{{- fail (printf "config.claimHeaders has a claim whose header is %s: nginx holds names of 46 characters, and the controller would not load its configuration" .) -}}
+{{- end -}}
+{{- end -}}
 {{- $known := list -}}
 {{- range (.Files.Get "files/routes.yaml" | fromYaml).groups -}}{{- $known = append $known .backend -}}{{- end -}}
 {{- range $name, $backend := $ingress.backends -}}
