@@ -30,6 +30,10 @@ service as well.
 | Option | Meaning |
 |---|---|
 | \`--config FILE\` | the admin service's YAML file; environment variables win over it, as for \`serve\` |
+| \`--client-config FILE\` | YAML file of a client or an internal service; may be given several times, one for each side |
+| \`--cluster\`, \`--context NAME\` | look at the Secrets, ExternalSecrets and Ingress objects of a cluster as well, through \`kubectl\` |
+| \`--manifests FILE\` | the same objects from a file, such as \`kubectl get secrets,ingress,externalsecret -A -o yaml\` writes |
+| \`--control-plane-namespace NAME\`, \`--data-plane-namespace NAME\` | \`cloud-cp\` and \`cloud\` |
 | \`--only GROUPS\`, \`--skip GROUPS\` | report some groups alone, or leave some out, joined by commas; what a group needs runs all the same |
 | \`--timeout DURATION\` | end after this time, 60s |
 | \`--ca-file FILE\` | certificates (PEM) to trust beside those of the system |
@@ -45,6 +49,13 @@ Its probes are a graph: name, connection, TLS, HTTP, then what is said over it. 
 nothing more, so that the first finding is the cause and not one of its effects. Probes that do not depend on each other run at the
 same time, each for at most 20 s.
 
+With \`--config\` or \`--client-config\` it does what the applications do: each proves itself at the token endpoint, and a service obtains a
+token, shows it to \`/me\` and forgets it. Where one is refused, further requests with made-up secrets and clients show why; the identity
+provider logs them. One device code is asked for and never used.
+
+Secrets go to the configured token endpoint, or the one that the configured issuer names, and nowhere else; no redirect is followed with
+one. Two secrets are compared by an HMAC under a key of that run. Nothing of a secret is shown: no part, no length, no digest.
+
 Answers of servers are untrusted: they are read to a limit, no redirect is followed, and nothing of them reaches the terminal that
 would move the cursor or hide text.
 `;
@@ -54,7 +65,7 @@ const MATRIX_INTRODUCTION = `## Faults that were made
 Each of these faults is put into a running plane by a test (\`interop/doctor/fault-matrix.test.ts\`), one at a time, and the first finding
 is the cause beside it. \`running plane\` is the embedded identity provider, \`sallyport serve\` and an ingress; \`fake endpoint\` the same, with
 one endpoint of the identity provider that answers as another one publishes, which is no proof for that provider; \`files\` what the
-doctor reads.
+doctor reads; \`manifests\` objects of Kubernetes in a file, as \`kubectl\` gives them from a cluster.
 
 | Fault | First finding | Put into |
 |---|---|---|

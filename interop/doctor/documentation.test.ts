@@ -15,6 +15,7 @@ const MADE_ELSEWHERE: Readonly<Record<string, string>> = {
   certificate_expires_soon: 'packages/doctor/src/probes/host.test.ts',
   certificate_other_name: 'packages/doctor/src/probes/host.test.ts',
   certificate_untrusted: 'packages/doctor/src/probes/host.test.ts',
+  cluster_unreachable: 'packages/doctor/src/probes/cluster.test.ts',
   no_route: 'packages/doctor/src/probes/host.test.ts',
   secret_unreadable: 'packages/config/src/client-secret-file.process.test.ts',
   probe_failed: 'packages/doctor/src/graph/run-probes.test.ts',

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { honestManifests } from './faults/cluster.ts';
 import { FAULTS } from './faults.ts';
 import { type FaultyPlane, startFaultyPlane } from './faulty-plane.ts';
 
@@ -22,6 +23,15 @@ describe('A plane that is well', () => {
     expect(probes.length).toBeGreaterThan(40);
     const left = probes.filter(({ status }) => status !== 'ok');
     expect(left.map(({ id, why }) => `${id}: ${why}`)).toEqual([]);
+  });
+});
+
+describe('A cluster that is well', () => {
+  it('has no finding', async () => {
+    const { findings, probes } = await plane.examine({ manifests: honestManifests(plane) });
+    expect(findings).toEqual([]);
+    const cluster = probes.filter(({ id }) => id.startsWith('cluster.'));
+    expect(cluster.map(({ status }) => status)).toEqual(['ok', 'ok', 'ok', 'ok']);
   });
 });
 

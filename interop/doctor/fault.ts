@@ -14,7 +14,9 @@ export type Ground =
   /** As above, with an endpoint of the identity provider that answers as another one publishes. */
   | 'fake endpoint'
   /** The files that the doctor reads. */
-  | 'files';
+  | 'files'
+  /** Objects of Kubernetes, as a cluster has them. */
+  | 'manifests';
 
 /** One fault. */
 export interface Fault {

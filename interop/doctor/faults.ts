@@ -6,6 +6,7 @@
  */
 
 import type { Fault } from './fault.ts';
+import { CLUSTER_FAULTS } from './faults/cluster.ts';
 import { CONFIGURATION_FAULTS } from './faults/configuration.ts';
 import { GATE_FAULTS } from './faults/gate.ts';
 import { GRANTS_FAULTS } from './faults/grants.ts';
@@ -23,4 +24,5 @@ export const FAULTS: readonly Fault[] = [
   ...HEADERS_FAULTS,
   ...SECRETS_FAULTS,
   ...GRANTS_FAULTS,
+  ...CLUSTER_FAULTS,
 ];

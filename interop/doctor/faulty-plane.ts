@@ -51,6 +51,8 @@ export interface Asked {
   /** Further files of clients. */
   readonly clients?: readonly Members[];
   readonly offline?: boolean;
+  /** Objects of a cluster. */
+  readonly manifests?: readonly Members[];
 }
 
 /** The plane under the hand of a test. */
@@ -202,11 +204,23 @@ export async function startFaultyPlane(): Promise<FaultyPlane> {
     return path;
   }
 
-  async function examine({ url: asked = '', config, clients = [], offline = false }: Asked = {}) {
+  async function examine({
+    url: asked = '',
+    config,
+    clients = [],
+    offline = false,
+    manifests,
+  }: Asked = {}) {
     const file = write('looked-at.yaml', JSON.stringify(merge(base, config ?? {})));
     const clientConfig = clients.map((client, at) =>
       write(`client-${at}.yaml`, JSON.stringify(client)),
     );
+    const cluster =
+      manifests === undefined
+        ? {}
+        : {
+            manifests: write('manifests.json', JSON.stringify({ kind: 'List', items: manifests })),
+          };
     const printed: string[] = [];
     const stdio = {
       out: (line: string) => void printed.push(line),
@@ -221,7 +235,7 @@ export async function startFaultyPlane(): Promise<FaultyPlane> {
     const skip = ['machine'] as const;
     await doctor(
       asked,
-      { config: file, clientConfig, offline, json: true, skip },
+      { config: file, clientConfig, offline, json: true, skip, ...cluster },
       stdio,
       interruption as never,
     );

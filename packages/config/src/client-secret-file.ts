@@ -144,8 +144,20 @@ export function readClientSecretFile(place: SecretPlace): Result<ClientSecretFil
       return refuse(finding(place, 'unreadable', describeRights(place.path)));
     return refuse(finding(place, 'unusable', found));
   }
-  const text = read.value;
+  return judgeClientSecret(read.value, place);
+}
+
+/**
+ * Judges the text of a secret, as {@link readClientSecretFile} does, wherever it was read.
+ *
+ * @param place - What is named in what is wrong; no file of that path need exist.
+ */
+export function judgeClientSecret(
+  text: string,
+  place: SecretPlace,
+): Result<ClientSecretFile, SecretFinding> {
   const secret = withoutNewline(text);
+  if (secret === '') return refuse(finding(place, 'empty'));
   if (secret.startsWith('\ufeff')) return refuse(finding(place, 'byte_order_mark'));
   if (secret.trim() === '') return refuse(finding(place, 'blank'));
   if (isStandInText(secret)) return refuse(finding(place, 'stand_in'));

@@ -15,6 +15,7 @@ export {
 export {
   type ClientSecretFile,
   explainRefusedSecret,
+  judgeClientSecret,
   readClientSecretFile,
   type SecretFinding,
   type SecretFindingCode,

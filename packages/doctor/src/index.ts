@@ -4,10 +4,18 @@
  * @module
  */
 
+export type { Cluster, ClusterRefusal, ClusterSubject, KubeKind, KubeObject } from './cluster.ts';
 export { type Diagnosis, diagnose, type PlacedFinding } from './diagnosis.ts';
 export { CAUSES, type Cause, type CauseCode } from './finding/causes.ts';
-export { type Finding, toLine } from './finding/finding.ts';
-export { PROBE_GROUPS, type ProbeGroup } from './graph/probe.ts';
+export { type Finding, fail, warn } from './finding/finding.ts';
+export {
+  broken,
+  found,
+  PROBE_GROUPS,
+  type Probe,
+  type ProbeGroup,
+  skipped,
+} from './graph/probe.ts';
 export type { ProbeResult, RunOptions } from './graph/run-probes.ts';
 export type { Network } from './network/network.ts';
 export { createNodeNetwork } from './network/node-network.ts';

@@ -53,6 +53,7 @@ function createSubject(changed: Partial<Subject> = {}): Subject {
       toClient('one', 'https://idp.example/token'),
       toClient('two', 'https://tokens.example/'),
     ],
+    cluster: undefined,
     further: [],
     ...changed,
   };

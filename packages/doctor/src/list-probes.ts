@@ -4,9 +4,11 @@
  * @module
  */
 
+import { DEFAULT_AUTHORIZATION_HEADER } from '@sallyport/protocol';
 import { found, type Probe } from './graph/probe.ts';
 import { createAsk } from './network/exchange.ts';
 import type { Network } from './network/network.ts';
+import { createClusterProbes } from './probes/cluster.ts';
 import { createConfigurationProbes } from './probes/configuration.ts';
 import { createGateProbes } from './probes/gate.ts';
 import { listGrantProbes } from './probes/grant-list.ts';
@@ -27,11 +29,13 @@ const ISSUER_SETTING = 'auth.userAuth.openId.baseUrl (OIDC_BASE_URL)';
  * platform's metadata names, and no secret is sent.
  */
 export function listProbes(subject: Subject): readonly Probe[] {
-  const { network, further } = subject;
+  const { network, further, cluster, server, now } = subject;
+  const header = server?.loaded.config.auth.httpAuthorizationHeader ?? DEFAULT_AUTHORIZATION_HEADER;
   const secrets = createSecretProbes(listSecretUses(subject), network !== undefined);
   return [
     ...createConfigurationProbes(subject),
     ...(network === undefined ? secrets.all : listNetworkProbes(subject, network, secrets)),
+    ...(cluster === undefined ? [] : createClusterProbes(cluster, header, now)),
     ...further,
   ];
 }

@@ -6,6 +6,7 @@
 
 import type { ClientBlock, ClientSettings } from '@sallyport/client';
 import type { ConfigProblem, LoadedConfig } from '@sallyport/config';
+import type { ClusterSubject } from './cluster.ts';
 import type { Probe } from './graph/probe.ts';
 import type { Network } from './network/network.ts';
 
@@ -40,6 +41,8 @@ export interface Subject {
   /** Why the configuration of the admin service cannot be used; then `server` is absent. */
   readonly problems: readonly ConfigProblem[];
   readonly clients: readonly ClientSubject[];
-  /** Probes of the machine and of a cluster, which are made by the command. */
+  /** Absent: no cluster is looked at. */
+  readonly cluster: ClusterSubject | undefined;
+  /** Probes of the machine, which are made by the command. */
   readonly further: readonly Probe[];
 }

@@ -54,7 +54,8 @@ export function createKubectlSecrets(namespace: string | undefined): SecretStore
   }
 }
 
-async function runKubectl(
+/** Runs it with what is secret on its standard input; bounded in time and in what it writes. */
+export async function runKubectl(
   args: readonly string[],
   input: Manifest | undefined,
 ): Promise<Result<unknown, ClusterProblem>> {

@@ -21,6 +21,11 @@ export function addDoctorCommand(program: Command, stdio: Stdio): void {
       'YAML file of a client or an internal service; may be given several times',
       (file: string, files: readonly string[] = []): readonly string[] => [...files, file],
     )
+    .option('--cluster', 'look at the Secrets of a cluster as well, through kubectl')
+    .option('--context <name>', 'the context of kubectl; implies --cluster')
+    .option('--manifests <file>', 'look at manifests in a file (YAML), in place of a cluster')
+    .option('--control-plane-namespace <name>', 'namespace (default: cloud-cp)')
+    .option('--data-plane-namespace <name>', 'namespace (default: cloud)')
     .option('--only <groups>', 'report these groups alone, joined by commas')
     .option('--skip <groups>', 'leave these groups out')
     .option('--timeout <duration>', 'end after this time (default: 60s)', checkDuration)

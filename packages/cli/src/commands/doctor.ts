@@ -5,6 +5,7 @@
  */
 
 import {
+  type ClusterSubject,
   createNodeNetwork,
   type Diagnosis,
   diagnose,
@@ -19,6 +20,7 @@ import { accept, parseDuration, type Result, refuse } from '@sallyport/protocol'
 import { createPatientFetch } from '@sallyport/server/issuer';
 import { readConfiguration } from '../admin/configuration.ts';
 import { readClientSubjects } from '../doctor/client-subjects.ts';
+import { createKubectlCluster, readManifests } from '../doctor/read-cluster.ts';
 import type { Interruption } from '../process/interruption.ts';
 import { systemSchedule } from '../process/system-schedule.ts';
 import { createFetch, findProxy } from '../sign-in/network.ts';
@@ -33,6 +35,13 @@ export interface DoctorOptions {
   /** Files of clients and services. */
   readonly clientConfig?: readonly string[];
   readonly caFile?: string;
+  readonly cluster?: boolean;
+  /** A context of kubectl. */
+  readonly context?: string;
+  /** A file with manifests, in place of a cluster. */
+  readonly manifests?: string;
+  readonly controlPlaneNamespace?: string;
+  readonly dataPlaneNamespace?: string;
   readonly only?: readonly ProbeGroup[];
   readonly skip?: readonly ProbeGroup[];
   readonly timeout?: string;
@@ -115,13 +124,17 @@ async function readSubject(
   );
   if (!clients.ok) return clients;
   const platformUrl = url === '' ? loaded?.config.publicUrl : url;
-  if (platformUrl === undefined && !isConfigured && clients.value.length === 0)
+  const hasCluster =
+    options.cluster === true || options.context !== undefined || options.manifests !== undefined;
+  if (platformUrl === undefined && !isConfigured && clients.value.length === 0 && !hasCluster)
     return refuse({
       error: 'usage',
       description: 'there is nothing to look at: give the address of the platform, or --config',
       hint: 'sallyport doctor https://platform.example.com',
       exitCode: EXIT.usage,
     });
+  const cluster = readCluster(options);
+  if (!cluster.ok) return cluster;
   const network = { caCertFilePath: caFile, insecureSkipVerify: false, endpoint: '' };
   const fetch = await createFetch(
     network,
@@ -144,7 +157,28 @@ async function readSubject(
     server: loaded === undefined ? undefined : { file: config ?? '', loaded },
     problems,
     clients: clients.value,
+    cluster: cluster.value,
     further: [],
+  });
+}
+
+const CONTROL_PLANE = 'cloud-cp';
+const DATA_PLANE = 'cloud';
+
+/** The cluster that the options name; `undefined` without one. */
+function readCluster(options: DoctorOptions): Result<ClusterSubject | undefined, Failure> {
+  const { cluster = false, context, manifests } = options;
+  const { controlPlaneNamespace = CONTROL_PLANE, dataPlaneNamespace = DATA_PLANE } = options;
+  if (!cluster && context === undefined && manifests === undefined) return accept(undefined);
+  const read =
+    manifests === undefined
+      ? accept(createKubectlCluster(context ?? ''))
+      : readManifests(manifests);
+  if (!read.ok) return read;
+  return accept({
+    cluster: read.value,
+    controlPlane: controlPlaneNamespace,
+    dataPlane: dataPlaneNamespace,
   });
 }
 

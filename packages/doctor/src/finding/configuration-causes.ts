@@ -61,4 +61,34 @@ export const CONFIGURATION_CAUSES = {
     found: 'The probe failed.',
     cure: 'Report it: it is a defect.',
   },
+  cluster_unreachable: {
+    group: 'cluster',
+    seen: 'The doctor cannot look into the cluster.',
+    found: 'Lists the Secrets of both namespaces.',
+    cure: 'Another `--context`; or `--manifests FILE`.',
+  },
+  secret_missing: {
+    group: 'cluster',
+    seen: 'The scheduler fails to start (`core-secret-auth`), or operator and propeller cannot authenticate (`cloud-secret-auth`).',
+    found: 'Looks for the Secrets of the requirement in their namespaces.',
+    cure: '`kubectl create secret generic NAME -n NAMESPACE --from-file=client_secret=FILE`',
+  },
+  synchronization_incomplete: {
+    group: 'cluster',
+    seen: 'Internal services get 401 for up to an hour after the installation; `kubectl wait` says Ready.',
+    found: 'Reads the reason of each ExternalSecret: anything but `SecretSynced`.',
+    cure: 'Create the target Secret, or `creationPolicy: CreateOrMerge`; then force a synchronization.',
+  },
+  synchronization_stale: {
+    group: 'cluster',
+    seen: 'Services get 401 after a rotation.',
+    found: 'Compares `refreshTime` with the interval: more than two of them.',
+    cure: 'Look at the external-secrets operator.',
+  },
+  cache_key_incomplete: {
+    group: 'cluster',
+    seen: 'Nothing, or: one person sees what another may see.',
+    found: 'Reads the annotation `auth-cache-key` of each Ingress.',
+    cure: 'The header of bearer tokens and the cookie in the key.',
+  },
 } as const;

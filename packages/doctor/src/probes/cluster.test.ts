@@ -1,0 +1,40 @@
+import { refuse } from '@sallyport/protocol';
+import { describe, expect, it } from 'vitest';
+import type { ClusterRefusal } from '../cluster.ts';
+import { runProbes } from '../graph/run-probes.ts';
+import { createClusterProbes } from './cluster.ts';
+
+async function look(reason: ClusterRefusal['reason']) {
+  const cluster = {
+    name: 'the cluster',
+    list: async () => refuse<ClusterRefusal>({ reason, words: 'what\u001b[2J it said' }),
+  };
+  const subject = { cluster, controlPlane: 'cloud-cp', dataPlane: 'cloud' };
+  return runProbes(
+    createClusterProbes(subject, 'core-authorization', () => 0),
+    {
+      schedule: () => () => {},
+      probeTimeoutMs: 1_000,
+      signal: new AbortController().signal,
+    },
+  );
+}
+
+describe('A cluster that cannot be read', () => {
+  it('without the right to list is no fault: what was not looked at says which right', async () => {
+    const [first, ...others] = await look('forbidden');
+    expect([first?.status, first?.why]).toEqual(['skip', 'may not list secrets in cloud-cp']);
+    for (const { why } of others) expect(why).toBe('needs cluster.access');
+  });
+
+  it.each(['unreachable', 'failed'] as const)(
+    '%s is a fault, with what was said in one line',
+    async (reason) => {
+      const [first, ...others] = await look(reason);
+      expect(first?.findings.map(({ code, evidence }) => [code, evidence])).toEqual([
+        ['cluster_unreachable', ['what [2J it said']],
+      ]);
+      for (const { why } of others) expect(why).toBe('needs cluster.access');
+    },
+  );
+});

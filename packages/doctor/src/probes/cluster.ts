@@ -1,0 +1,232 @@
+/**
+ * The Secrets of the requirement in a cluster, and what synchronizes them.
+ *
+ * @module
+ */
+
+import { createHmac, randomBytes } from 'node:crypto';
+import { judgeClientSecret } from '@sallyport/config';
+import { formatDuration, parseDuration } from '@sallyport/protocol';
+import {
+  at,
+  type ClusterSubject,
+  type KubeKind,
+  type KubeObject,
+  listAt,
+  textAt,
+} from '../cluster.ts';
+import { type Finding, fail, warn } from '../finding/finding.ts';
+import { broken, found, type Outcome, type Probe, skipped } from '../graph/probe.ts';
+import { createIngressProbe } from './ingress.ts';
+import { toSecretFinding } from './secrets.ts';
+
+/** A Secret of the requirement's table. */
+interface ExpectedSecret {
+  readonly name: string;
+  readonly side: 'controlPlane' | 'dataPlane';
+  /** What fails without it. */
+  readonly effect: string;
+}
+
+const EXPECTED: readonly ExpectedSecret[] = [
+  {
+    name: 'core-admin-secrets',
+    side: 'controlPlane',
+    effect: 'the admin service obtains no token',
+  },
+  { name: 'core-secret-auth', side: 'controlPlane', effect: 'the scheduler fails to start' },
+  {
+    name: 'cloud-secret-auth',
+    side: 'dataPlane',
+    effect: 'operator and propeller cannot authenticate',
+  },
+];
+const KEY = 'client_secret';
+/** Two refreshes that did not happen. */
+const STALE_INTERVALS = 2;
+const DEFAULT_INTERVAL_MS = 3_600_000;
+
+/** Makes the probes of a cluster; the first of them shows whether it can be read at all. */
+export function createClusterProbes(
+  subject: ClusterSubject,
+  header: string,
+  now: () => number,
+): readonly Probe[] {
+  const { controlPlane, dataPlane, cluster } = subject;
+  const sides = [controlPlane, dataPlane];
+  const secrets: Probe<ReadonlyMap<string, readonly KubeObject[]>> = {
+    id: 'cluster.access',
+    group: 'cluster',
+    title: `Secrets in ${cluster.name}`,
+    needs: [],
+    async run() {
+      const byNamespace = new Map<string, readonly KubeObject[]>();
+      for (const namespace of new Set(sides)) {
+        const listed = await list(subject, 'secrets', namespace);
+        if (listed.kind !== 'value') return listed;
+        byNamespace.set(namespace, listed.value);
+      }
+      return found(byNamespace);
+    },
+  };
+  const present: Probe = {
+    id: 'cluster.secrets',
+    group: 'cluster',
+    title: 'the Secrets of the client secret',
+    needs: [secrets],
+    run: (answers) => found(undefined, judgeSecrets(answers.get(secrets), subject)),
+  };
+  const synchronization: Probe = {
+    id: 'cluster.synchronization',
+    group: 'cluster',
+    title: 'the synchronization of Secrets',
+    needs: [secrets],
+    async run() {
+      const findings: Finding[] = [];
+      for (const namespace of new Set(sides)) {
+        const listed = await list(subject, 'externalsecrets.external-secrets.io', namespace);
+        if (listed.kind !== 'value') return listed;
+        for (const object of listed.value) findings.push(...judgeSynchronization(object, now()));
+      }
+      return found(undefined, findings);
+    },
+  };
+  const ingress = createIngressProbe(subject, secrets, header, list);
+  // What has not been synchronized is the cause of what is missing.
+  return [secrets, synchronization, present, ingress];
+}
+
+/** Reads a kind; a right that is missing is said, and is no fault of the platform. */
+async function list(
+  { cluster }: ClusterSubject,
+  kind: KubeKind,
+  namespace: string,
+): Promise<Outcome<readonly KubeObject[]>> {
+  const listed = await cluster.list(kind, namespace);
+  if (listed.ok) return found(listed.value);
+  const { reason, words } = listed.error;
+  switch (reason) {
+    case 'forbidden':
+      return skipped(`may not list ${kind} in ${namespace}`);
+    case 'not_served':
+      return skipped(`${cluster.name} has no ${kind}`);
+    case 'unreachable':
+    case 'failed':
+      return broken(
+        fail(
+          'cluster_unreachable',
+          `${cluster.name} cannot be read`,
+          'Look at kubectl get secrets with the same context; or write manifests to a file and use --manifests.',
+          [words],
+        ),
+      );
+  }
+}
+
+function judgeSecrets(
+  byNamespace: ReadonlyMap<string, readonly KubeObject[]>,
+  subject: ClusterSubject,
+): readonly Finding[] {
+  const findings: Finding[] = [];
+  const key = randomBytes(32);
+  const marks = new Map<string, string>();
+  for (const { name, side, effect } of EXPECTED) {
+    const namespace = subject[side];
+    const object = byNamespace
+      .get(namespace)
+      ?.find((each) => textAt(each, 'metadata', 'name') === name);
+    const who = `${namespace}/${name}`;
+    if (object === undefined) {
+      findings.push(
+        fail(
+          'secret_missing',
+          `the Secret ${name} is missing in ${namespace}: ${effect}`,
+          `kubectl create secret generic ${name} -n ${namespace} --from-file=${KEY}=FILE`,
+        ),
+      );
+      continue;
+    }
+    const text = readKey(object);
+    const keys = [...new Set([...names(at(object, 'data')), ...names(at(object, 'stringData'))])];
+    if (text === undefined) {
+      findings.push(
+        fail(
+          'secret_key_missing',
+          `the Secret ${who} lacks the key ${KEY}: ${effect}`,
+          `Add the key ${KEY} to it; with an ExternalSecret, look at its reason: kubectl get externalsecret -n ${namespace}`,
+          [keys.length === 0 ? 'it has no key' : `its keys: ${keys.slice(0, 8).join(', ')}`],
+        ),
+      );
+      continue;
+    }
+    const use = { id: who, name: `the Secret ${who}`, clientId: '', source: NO_SOURCE };
+    const judged = judgeClientSecret(text, { path: who, key: 'Secret' });
+    if (!judged.ok) findings.push(toSecretFinding(use, judged.error, 'fail'));
+    else {
+      for (const oddity of judged.value.warnings)
+        findings.push(toSecretFinding(use, oddity, 'warn'));
+      marks.set(who, createHmac('sha256', key).update(judged.value.secret).digest('base64'));
+    }
+  }
+  if (new Set(marks.values()).size > 1)
+    findings.push(
+      warn(
+        'secrets_differ',
+        'the Secrets of the service app hold different client secrets',
+        'Write the same secret to all of them, unless control plane and data plane have a service app each.',
+        [...marks.keys()],
+      ),
+    );
+  return findings;
+}
+
+const NO_SOURCE = { from: 'file', path: '', key: 'Secret' } as const;
+
+function names(value: unknown): readonly string[] {
+  return typeof value === 'object' && value !== null ? Object.keys(value) : [];
+}
+
+/** The value of the key, of `data` or `stringData`; `undefined` where there is none. */
+function readKey(object: KubeObject): string | undefined {
+  const plain = at(object, 'stringData', KEY);
+  if (typeof plain === 'string') return plain;
+  const encoded = at(object, 'data', KEY);
+  return typeof encoded === 'string' ? Buffer.from(encoded, 'base64').toString('utf8') : undefined;
+}
+
+/**
+ * With the policy Merge and no Secret to merge into, the operator says Ready and does nothing until the next refresh:
+ * only the reason `SecretSynced` says that there is one.
+ */
+function judgeSynchronization(object: KubeObject, now: number): readonly Finding[] {
+  const who = `${textAt(object, 'metadata', 'namespace')}/${textAt(object, 'metadata', 'name')}`;
+  const condition = listAt(object, 'status', 'conditions').find(
+    (each) => textAt(each, 'type') === 'Ready',
+  );
+  const reason = textAt(condition, 'reason');
+  const target = textAt(object, 'spec', 'target', 'name') || textAt(object, 'metadata', 'name');
+  if (textAt(condition, 'status') !== 'True' || reason !== 'SecretSynced')
+    return [
+      fail(
+        'synchronization_incomplete',
+        `the ExternalSecret ${who} has not been synchronized: ${reason === '' ? 'it has no status yet' : reason}`,
+        reason === 'SecretMissing'
+          ? `Create the Secret ${target}, into which it merges; or use creationPolicy CreateOrMerge.`
+          : `Look at kubectl describe externalsecret; then kubectl annotate externalsecret force-sync=$(date +%s) --overwrite for ${who}`,
+        [textAt(condition, 'message')].filter((line) => line !== ''),
+      ),
+    ];
+  const refreshed = Date.parse(textAt(object, 'status', 'refreshTime'));
+  const interval = parseDuration(textAt(object, 'spec', 'refreshInterval'));
+  const intervalMs = interval.ok && interval.value > 0 ? interval.value : DEFAULT_INTERVAL_MS;
+  const isStale = now - refreshed > STALE_INTERVALS * intervalMs;
+  return isStale
+    ? [
+        warn(
+          'synchronization_stale',
+          `the ExternalSecret ${who} was last synchronized ${Math.round((now - refreshed) / 60_000)} minutes ago; its interval is ${formatDuration(intervalMs)}`,
+          'Look at whether the external-secrets operator runs, and at its log.',
+        ),
+      ]
+    : [];
+}
