@@ -21,10 +21,12 @@ export interface Accepted {
   readonly publicUrl: string;
 }
 
-/** Where a peer listens on the loopback: HTTP/1.1 for HTTP and Connect, HTTP/2 for gRPC. */
-export interface PeerPorts {
-  readonly http: number;
-  readonly grpc: number;
+/** A peer that accepts calls. */
+export interface OpenPeer {
+  /** Where it listens on the loopback: HTTP/1.1 for HTTP and Connect, HTTP/2 for gRPC. */
+  readonly ports: { readonly http: number; readonly grpc: number };
+  /** Accepts no more. */
+  close(): void;
 }
 
 /**
@@ -35,8 +37,8 @@ export async function acceptCalls(
   service: PingService,
   { issuer, publicUrl }: Accepted,
   log: LogEvent,
-): Promise<PeerPorts> {
-  const { check } = createBearerCheck({
+): Promise<OpenPeer> {
+  const bearer = createBearerCheck({
     settings: {
       issuers: [
         {
@@ -81,6 +83,7 @@ export async function acceptCalls(
     onFailure: (from) => log('warn', 'issuer_failed', { issuer: from }),
     onOutage: () => log('warn', 'caller_undecided', {}),
   });
+  const { check } = bearer;
   const door = createNodeDoor({ check, publicOrigin: publicUrl });
   const rpc = connectNodeAdapter({
     interceptors: [createAuthInterceptor({ check, publicOrigin: publicUrl })],
@@ -96,7 +99,15 @@ export async function acceptCalls(
       res.end(JSON.stringify({ caller: principal.subject }));
     });
   });
-  return { http: await listen(http), grpc: await listen(createHttp2Server(rpc)) };
+  const http2 = createHttp2Server(rpc);
+  return {
+    ports: { http: await listen(http), grpc: await listen(http2) },
+    close() {
+      http.close();
+      http2.close();
+      bearer.close();
+    },
+  };
 }
 
 async function listen(server: Server | Http2Server): Promise<number> {

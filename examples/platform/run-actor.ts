@@ -58,7 +58,10 @@ async function prepareAndCall(actor: Actor, start: StartActor, log: LogEvent): P
     const cause = findMissingMount(file, settings.clientSecret);
     if (cause !== undefined) throw new StartError(cause);
   }
-  if (actor.accepts) send({ kind: 'listening', ...(await openPeer(actor, start, log)) });
+  if (actor.accepts) {
+    const { ports } = await openPeer(actor, start, log);
+    send({ kind: 'listening', ...ports });
+  }
   if (actor.name === 'executor' && file !== undefined) {
     const { makeTaskPod } = await import('./task-pod.ts');
     const made = makeTaskPod(file, start.namespaceLabels);

@@ -156,7 +156,8 @@ class Supervisor {
     };
     // Without a process there is no exit.
     child.once('error', (failure) => finish(`it cannot be started: ${failure.message}`));
-    child.once('exit', (code, signal) => finish(cause ?? `it ended with ${signal ?? code}`));
+    // After its exit and its last message.
+    child.once('close', (code, signal) => finish(cause ?? `it ended with ${signal ?? code}`));
     child.send(this.#options.start, () => {});
   }
 
