@@ -20,6 +20,8 @@ const PROGRAMS = [
   'packages/client/src/store/keyring-process.ts',
   'packages/server/src/session/local/local-store-maintenance-thread.ts',
 ];
+/** What it starts loads packages: it gives the condition along by which a checkout finds their sources. */
+const WITH_CONDITION = 'packages/cli/src/up/platform/supervise-actor.ts';
 
 /** What a file loads when it runs: types are gone by then. */
 function loadedBy(source: string): readonly string[] {
@@ -68,7 +70,8 @@ describe('Programs beside the command', () => {
         readFileSync(join(ROOT, file), 'utf8').includes(`./${basename(program, '.ts')}$`),
       ),
     );
-    expect(new Set(starts)).toEqual(new Set(starting));
-    expect(starts).toHaveLength(PROGRAMS.length);
+    expect(new Set(starts)).toEqual(new Set([...starting, WITH_CONDITION]));
+    expect(starts).toHaveLength(PROGRAMS.length + 1);
+    expect(readFileSync(join(ROOT, WITH_CONDITION), 'utf8')).toContain("['--conditions=source']");
   });
 });

@@ -23,6 +23,7 @@ const COMMAND_FILES = [
   'dist/keyring-process.js',
   'dist/local-store-maintenance-thread.js',
   'dist/main.js',
+  'dist/platform-actor.js',
   'systemd/sallyport.service',
 ];
 const LIBRARIES = ['protocol', 'kubernetes', 'config', 'client', 'server'];
