@@ -46,6 +46,52 @@ describe('docs/doctor.md', () => {
   });
 });
 
+describe('docs/errors.md, what one sees', () => {
+  const errors = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8');
+  const [, chapter = ''] = errors.split('\n## What one sees, and its causes\n');
+  const rows = (chapter.split('\n## ')[0] ?? '')
+    .split('\n')
+    .filter((line) => line.startsWith('| ') && !line.startsWith('| What one sees |'));
+  const codesOf = (row: string): readonly string[] =>
+    [...row.matchAll(/doctor\.md#(\w+)\)/g)].map(([, code = '']) => code);
+
+  it('has every cause of the requirement, each with a code that a fault makes', () => {
+    const made = new Set<string>([
+      ...FAULTS.map(({ cause }) => cause),
+      ...Object.keys(MADE_ELSEWHERE),
+    ]);
+    for (const cause of [
+      'routes sit behind the auth subrequest',
+      'the token endpoint is unreachable',
+      'the configured header differs from `core-authorization`',
+      '`server.security.useAuth` is not true',
+      '`union.auth.enable` is not true',
+      'the `client_secret` file is missing at `clientSecretLocation`',
+      'the secret synchronization has not completed',
+      'the Secret lacks the key `client_secret`',
+      '`cloud-secret-auth` is missing',
+      '`cloud-secret-auth` lacks `client_secret`',
+      '`AUTH_CLIENT_ID` differs from `INTERNAL_CLIENT_ID`',
+      "not in the authorization server's access policy",
+      '`core-secret-auth` is missing in the control plane namespace',
+      '`adminOauthClientCredentials.enabled` is not true',
+    ]) {
+      const row = rows.find((line) => line.includes(cause)) ?? '';
+      const codes = codesOf(row);
+      expect([cause, codes.length > 0, codes.filter((code) => !made.has(code))]).toEqual([
+        cause,
+        true,
+        [],
+      ]);
+    }
+  });
+
+  it('links to sections that are there', () => {
+    const unknown = rows.flatMap(codesOf).filter((code) => !Object.hasOwn(CAUSES, code));
+    expect(unknown).toEqual([]);
+  });
+});
+
 describe('docs/doctor.schema.json', () => {
   const finding = {
     code: 'not_tls',

@@ -41,6 +41,7 @@ export {
   selectGrant,
   type TokenSubject,
 } from './grants/select-grant.ts';
+export { type SentForm, withoutSecrets } from './grants/sent-secrets.ts';
 export {
   createServiceAccountTokenGrant,
   type ServiceAccountTokenOptions,

@@ -84,3 +84,9 @@ export function describeAnswer(answer: Answer): string {
   const what = to !== undefined ? `to ${to.origin}${to.pathname}` : type;
   return `${origin}${pathname} answered ${status} ${what}`;
 }
+
+/** The reason of a problem document; empty when it is no word: a server may put anything there. */
+export function reasonOf(answer: Pick<Answer, 'text'>): string {
+  const reason = readObject(answer)?.['reason'];
+  return typeof reason === 'string' && /^[a-z_]{1,40}$/.test(reason) ? reason : '';
+}

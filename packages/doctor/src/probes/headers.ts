@@ -9,7 +9,7 @@ import type { Config } from '@sallyport/config';
 import { PATHS } from '@sallyport/protocol';
 import { type Finding, fail, warn } from '../finding/finding.ts';
 import { broken, found, type Probe } from '../graph/probe.ts';
-import { type Answer, type Ask, describeAnswer, readObject } from '../network/exchange.ts';
+import { type Answer, type Ask, describeAnswer, reasonOf } from '../network/exchange.ts';
 import type { ClientSubject } from '../subject.ts';
 import type { SignInStart } from './gate.ts';
 
@@ -81,11 +81,6 @@ function isRead(answer: Answer, without: Answer): boolean {
   const reason = reasonOf(answer);
   if (reason !== '') return reason !== 'no_credential';
   return answer.status !== without.status || /invalid_token/.test(challengeOf(answer));
-}
-
-function reasonOf(answer: Answer): string {
-  const reason = readObject(answer)?.['reason'];
-  return typeof reason === 'string' ? reason.slice(0, 60) : '';
 }
 
 function challengeOf({ headers }: Answer): string {

@@ -5,7 +5,12 @@
  */
 
 import { randomBytes } from 'node:crypto';
-import { clientSecretBasic, clientSecretPost, publicClient } from '@sallyport/client';
+import {
+  clientSecretBasic,
+  clientSecretPost,
+  publicClient,
+  withoutSecrets,
+} from '@sallyport/client';
 import type { IdpAnswer } from '@sallyport/protocol';
 import { type Ask, readObject } from '../network/exchange.ts';
 
@@ -76,20 +81,12 @@ async function send(
     status,
     error: error.slice(0, 100),
     accessToken,
-    line: `${origin}${pathname} answered ${status}${said === '' ? '' : ` ${withoutSecret(said, form, body)}`}`,
+    line: `${origin}${pathname} answered ${status}${said === '' ? '' : ` ${withoutSecrets(said, { body, headers })}`}`,
   };
 }
 
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
-}
-
-/** A server may repeat what it was sent. */
-function withoutSecret(words: string, form: Form, body: URLSearchParams): string {
-  const sent = [body.get('client_secret') ?? '', form['code'] ?? '', form['refresh_token'] ?? ''];
-  return sent
-    .filter((secret) => secret !== '')
-    .reduce((rest, secret) => rest.replaceAll(secret, '[secret]'), words);
 }
 
 /** A value that no provider has issued. */

@@ -8,7 +8,7 @@ import { type Config, listAudienceSpellings } from '@sallyport/config';
 import { PATHS } from '@sallyport/protocol';
 import { type Finding, fail } from '../finding/finding.ts';
 import { broken, found, type Probe } from '../graph/probe.ts';
-import { type Ask, describeAnswer, readObject } from '../network/exchange.ts';
+import { type Ask, describeAnswer, readObject, reasonOf } from '../network/exchange.ts';
 import type { ObtainedToken } from './grants.ts';
 
 /** What a token is compared with. */
@@ -69,7 +69,7 @@ export function createAdmissionProbe(
       const asked = await ask(url, { headers });
       if (!asked.ok || asked.value.status === 200) return found(undefined);
       const { status } = asked.value;
-      const reason = String(readObject(asked.value)?.['reason'] ?? '');
+      const reason = reasonOf(asked.value);
       return found(undefined, [
         fail(
           'token_refused',
