@@ -101,7 +101,10 @@ async function open(): Promise<Cluster> {
     return {
       status: answer.statusCode,
       warnings: [answer.headers['warning'] ?? []].flat().map(textOfWarning),
-      body: JSON.parse(text) as ApiAnswer['body'],
+      // A group that is not served is answered with plain text.
+      body: (text.startsWith('{')
+        ? JSON.parse(text)
+        : { metadata: {}, message: text }) as ApiAnswer['body'],
     };
   };
   const make = async (path: string, body: object): Promise<KubernetesObject> => {
@@ -137,7 +140,7 @@ function textOfWarning(header: string): string {
 }
 
 /** Runs a program to its end. A failure is an output like any other. */
-async function runProgram(
+export async function runProgram(
   program: string,
   args: readonly string[],
   input = '',
