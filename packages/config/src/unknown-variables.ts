@@ -13,6 +13,8 @@ const PREFIX = 'SALLYPORT_';
 /** Variables of commands, which no setting has. */
 const OF_COMMANDS: readonly string[] = [
   'SALLYPORT_CONFIG',
+  'SALLYPORT_IDP_ADMIN_CLIENT_SECRET',
+  'SALLYPORT_IDP_ADMIN_PASSWORD',
   'SALLYPORT_PROFILE',
   'SALLYPORT_TOKEN_STORE',
 ];

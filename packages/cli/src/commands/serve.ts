@@ -17,6 +17,8 @@ import { EXIT, type Stdio } from '../terminal/stdio.ts';
 /** Options of the command line. */
 export interface ServeOptions extends ConfigurationOptions {
   readonly check?: boolean;
+  /** With `check`: asks the identity providers, too. */
+  readonly online?: boolean;
   readonly json?: boolean;
 }
 
@@ -26,7 +28,7 @@ export interface ServeOptions extends ConfigurationOptions {
  *
  * What only some process needs is loaded there: the one that starts workers stays small.
  *
- * @returns The exit code: 0 after a stop or a good check, 1 for a bad configuration.
+ * @returns The exit code: 0 after a stop or a good check, 1 for a bad configuration, 5 when an issuer was to be asked and cannot be.
  * @throws {SallyportError} `SP_PORT_IN_USE`; `SP_LISTEN_FAILED`; `SP_THREAD_FAILED`; `SP_WORKER_FAILED` when a worker cannot be kept running.
  */
 export async function serve(options: ServeOptions, stdio: Stdio): Promise<number> {
@@ -49,8 +51,11 @@ export async function serve(options: ServeOptions, stdio: Stdio): Promise<number
     const { serveWithWorkers } = await import('../serve/serve-with-workers.ts');
     return serveWithWorkers(loaded, workers, sources, reader, isJson, stdio);
   }
-  const { checkConfiguration, serveAlone } = await import('../serve/serve-alone.ts');
-  return options.check === true
-    ? checkConfiguration(loaded, reader, isJson, stdio)
-    : serveAlone(loaded, reader, isJson, stdio);
+  if (options.check === true) {
+    const { checkConfiguration } = await import('../serve/check-configuration.ts');
+    const isOnline = options.online === true;
+    return checkConfiguration(loaded, reader, { isJson, isOnline }, stdio);
+  }
+  const { serveAlone } = await import('../serve/serve-alone.ts');
+  return serveAlone(loaded, reader, isJson, stdio);
 }

@@ -63,6 +63,11 @@ export function addServerCommands(program: Command, stdio: Stdio): void {
       '--check',
       'validate the configuration, say where each setting that is not a default came from, and exit',
     )
+    .addOption(
+      new Option('--online', '--check, and ask the identity provider who it is').implies({
+        check: true,
+      }),
+    )
     .option('--json', 'print as JSON; with --check every setting, without secrets')
     .action(async (options) => {
       const { serve } = await import('./serve.ts');

@@ -1,23 +1,19 @@
 /**
- * `sallyport serve` in one process, and `--check`, which starts nothing.
+ * `sallyport serve` in one process.
  *
  * @module
  */
 
-import { formatConfigProblem, type LoadedConfig, redactConfig } from '@sallyport/config';
-import { accept, refuse, withoutUnprintable } from '@sallyport/protocol';
-import { createPinoLog } from '@sallyport/server';
-import { listAcceptedAudiences } from '../admin/bearer-settings.ts';
+import { formatConfigProblem, type LoadedConfig } from '@sallyport/config';
+import { accept, refuse } from '@sallyport/protocol';
 import { type ConfigurationReader, reportProblems } from '../admin/configuration.ts';
-import { checkLocalStore } from '../admin/local-store-folder.ts';
-import { listAddresses, logAddresses } from '../admin/registered-addresses.ts';
+import { logAddresses } from '../admin/registered-addresses.ts';
 import { exposeMetrics, openMetrics } from '../observe/metrics.ts';
 import { openServiceLog } from '../observe/service-log.ts';
 import { stopSignal } from '../process/stop-signal.ts';
 import { systemSchedule } from '../process/system-schedule.ts';
 import { EXIT, type Stdio } from '../terminal/stdio.ts';
 import { announceReady, placeOf } from './announce-ready.ts';
-import { checkSocket } from './check-socket.ts';
 import { logReload, logStart } from './log-reload.ts';
 import { captureProcessSignals } from './reload-triggers.ts';
 import { createReloads } from './reloads.ts';
@@ -109,57 +105,5 @@ export async function serveAlone(
   await server.stop({ drainDelayMs, onClosing: () => socket?.remove() });
   await scrapes?.close();
   await serviceLog.close();
-  return EXIT.ok;
-}
-
-/** Reads the secrets, looks at the folders of sessions and socket, prints the configuration without them, and returns the exit code. */
-export function checkConfiguration(
-  loaded: LoadedConfig,
-  { file }: Pick<ConfigurationReader, 'file'>,
-  isJson: boolean,
-  stdio: Stdio,
-): number {
-  const { config, notUsedHere, origins } = loaded;
-  const warnings = [
-    ...loaded.warnings,
-    ...checkLocalStore(loaded, file),
-    ...checkSocket(loaded, file),
-  ];
-  const secrets = openSecrets(config, createPinoLog(config.observe.logLevel, process.stderr));
-  if (!secrets.ok) {
-    reportProblems(secrets.error, isJson, stdio);
-    return EXIT.failure;
-  }
-  secrets.value?.close();
-  if (isJson) {
-    stdio.out(
-      JSON.stringify(
-        {
-          ok: true,
-          config: redactConfig(config),
-          origins: Object.fromEntries(origins),
-          notUsedHere,
-          register: listAddresses(config),
-          acceptedAudiences: Object.fromEntries(listAcceptedAudiences(config)),
-          warnings,
-        },
-        null,
-        2,
-      ),
-    );
-    return EXIT.ok;
-  }
-  for (const warning of warnings) stdio.error(`warning: ${formatConfigProblem(warning)}`);
-  const given = [...origins].filter(([, origin]) => origin !== 'default');
-  stdio.out(
-    `ok: ${origins.size} settings, ${given.length} given and the others default; --json prints all`,
-  );
-  for (const [key, origin] of given) stdio.out(`  ${key}  from ${origin}`);
-  for (const key of notUsedHere) stdio.out(`  ${key}  is checked, but not used by serve`);
-  for (const [name, address] of Object.entries(listAddresses(config)))
-    stdio.out(`  ${name}  ${address}  is to be registered at the identity provider`);
-  for (const [issuer, audiences] of listAcceptedAudiences(config))
-    for (const audience of audiences)
-      stdio.out(`  aud ${withoutUnprintable(audience)}  is accepted from ${issuer}`);
   return EXIT.ok;
 }
