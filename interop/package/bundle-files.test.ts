@@ -116,6 +116,19 @@ describe.skipIf(isLeftOut)('The installed command with all that it loads where i
       expect((await home.run(['whoami'])).stdout).toContain('Ada Lovelace');
     });
 
+    it('makes a folder that serve checks against the issuer of the plane', async () => {
+      const home = makeOwnHome();
+      const made = await home.run([
+        ...['init', 'my', '--public-url', 'platform.example.com', '--issuer', plane.issuer],
+        ...['--client-secret-file', join(plane.state, 'idp/web-client-secret'), '--offline'],
+      ]);
+      expect([made.code, made.stderr]).toEqual([0, '']);
+      const config = join(home.path, 'my/sallyport.yaml');
+      const checked = await home.run(['serve', '--check', '--online', '--config', config]);
+      expect([checked.code, checked.stderr]).toEqual([0, '']);
+      expect(checked.stdout).toContain(`configured ${plane.issuer}, found ${plane.issuer}`);
+    });
+
     it('over TLS trusts the authority that is named, or none when that is asked for', async () => {
       const home = makeOwnHome();
       const secret = readFileSync(join(plane.state, 'idp/service-client-secret'), 'utf8');

@@ -48,6 +48,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'serve',
     'agent',
     'inject',
+    'init',
     'doctor',
     'commands',
     '',

@@ -11,6 +11,7 @@ import { addApiKeyCommand } from './apikey-command.ts';
 import { addClientCommands } from './client-commands.ts';
 import { addDoctorCommand } from './doctor-command.ts';
 import { addIdpCommand } from './idp-command.ts';
+import { addInitCommand } from './init-command.ts';
 import { addKeyCommands } from './key-commands.ts';
 import { addRecipeCommand } from './recipe.ts';
 import { addServerCommands } from './server-commands.ts';
@@ -23,6 +24,7 @@ const COLUMNS = 80;
 export async function runProgram(words: readonly string[]): Promise<void> {
   const stdio = createStdio();
   const program = createProgram(stdio);
+  addInitCommand(program, stdio);
   addServerCommands(program, stdio);
   addKeyCommands(program, stdio);
   addSessionsCommand(program, stdio);

@@ -80,19 +80,12 @@ export async function checkConfiguration(
   for (const [issuer, audiences] of listAcceptedAudiences(config))
     for (const audience of audiences)
       stdio.out(`  aud ${withoutUnprintable(audience)}  is accepted from ${issuer}`);
-  for (const issuer of asked ?? []) printIssuer(issuer, stdio);
-  return exitCode;
-}
-
-function printIssuer({ configured, found, outcome, detail }: AskedIssuer, stdio: Stdio): void {
-  switch (outcome) {
-    case 'same':
-      return stdio.out(`  issuer  configured ${configured}, found ${found}`);
-    case 'differs':
-      return stdio.error(`issuer: ${detail}`);
-    case 'unusable':
-      return stdio.error(`issuer: configured ${configured}, found none: ${detail}`);
+  for (const { configured, found, outcome, detail } of asked ?? []) {
+    if (outcome === 'same') stdio.out(`  issuer  configured ${configured}, found ${found}`);
+    else if (outcome === 'differs') stdio.error(`issuer: ${detail}`);
+    else stdio.error(`issuer: configured ${configured}, found none: ${detail}`);
   }
+  return exitCode;
 }
 
 function toExitCode(asked: readonly AskedIssuer[]): number {

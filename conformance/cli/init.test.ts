@@ -1,0 +1,185 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type FakeIdp, startFakeIdp } from '@sallyport/testing/idp/fake-idp';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { exchange } from '../wire/exchange.ts';
+import { type TemporaryFolder, temporaryFolder } from '../wire/process.ts';
+import { sharedHost } from '../wire/service-host.ts';
+import { makeHome } from './command.ts';
+import { createCommandHost } from './command-host.ts';
+import { hasTerminal, startOnTerminal } from './screen.ts';
+
+const DOMAIN = 'platform.example.com';
+const host = createCommandHost();
+let idp: FakeIdp;
+beforeAll(async () => {
+  idp = await startFakeIdp('sallyport-web');
+});
+afterAll(async () => {
+  host.stop();
+  await idp.close();
+});
+
+function makePlace(): TemporaryFolder {
+  const place = temporaryFolder();
+  onTestFinished(() => place.remove());
+  return place;
+}
+
+const init = (place: TemporaryFolder, ...args: string[]) =>
+  host.run(['init', ...args, '--offline'], {}, place.path);
+const given = () => ['--public-url', DOMAIN, '--issuer', idp.issuer];
+
+function listFiles(folder: string): readonly string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+    .toSorted();
+}
+
+describe('sallyport init', () => {
+  it('makes a folder that serve runs from: a person is sent to the identity provider and signed in', async () => {
+    const place = makePlace();
+    const secret = join(place.path, 'web-secret');
+    writeFileSync(secret, 'canary-secret\n', { mode: 0o600 });
+    const made = await init(place, 'my', ...given(), '--client-secret-file', './web-secret');
+    expect(made.code, made.stderr).toBe(0);
+    const config = join(place.path, 'my/sallyport.yaml');
+    const checked = await host.run(
+      ['serve', '--check', '--online', '--config', config],
+      {},
+      place.path,
+    );
+    expect([checked.code, checked.stderr]).toEqual([0, '']);
+    expect(checked.stdout).toContain(`issuer  configured ${idp.issuer}, found ${idp.issuer}`);
+    const running = await sharedHost().start(['serve', '--port', '0', '--config', config], {});
+    onTestFinished(async () => void (await running.stop()));
+    const sent = await exchange(`${running.url}/login?redirect_url=%2Fx`, {
+      headers: { host: DOMAIN, 'x-forwarded-proto': 'https', 'sec-fetch-mode': 'navigate' },
+    });
+    expect([sent.status, sent.location]).toEqual([
+      302,
+      expect.stringContaining(`${idp.issuer}/authorize?`),
+    ]);
+    const asked = new URL(sent.location ?? '').searchParams;
+    expect(asked.get('redirect_uri')).toBe(`https://${DOMAIN}/callback`);
+    const attempt = sent.setCookies.map((line) => line.split(';')[0]).join('; ');
+    const back = await exchange(`${running.url}/callback?${idp.authorize(sent.location ?? '')}`, {
+      headers: { host: DOMAIN, cookie: attempt, 'sec-fetch-mode': 'navigate' },
+    });
+    expect([back.status, back.location]).toEqual([302, `https://${DOMAIN}/x`]);
+    expect(made.stdout + made.stderr + running.stderr()).not.toContain('canary');
+  });
+
+  it('writes configuration, key ring, places of secrets and the recipe, for this user alone', async () => {
+    const place = makePlace();
+    const { stdout } = await init(place, 'my', ...given());
+    const folder = join(place.path, 'my');
+    const files = listFiles(folder).filter((file) => !file.startsWith('nginx/sallyport/'));
+    expect(files).toEqual(['sallyport.yaml', 'secrets/README.md', 'state/key-ring.json']);
+    expect(listFiles(join(folder, 'nginx/sallyport'))).toContain('check.conf');
+    for (const file of files) expect(statSync(join(folder, file)).mode & 0o777, file).toBe(0o600);
+    for (const secret of ['cloud-cp/core-admin-secrets', 'cloud/cloud-secret-auth'])
+      expect(statSync(join(folder, 'secrets', secret)).mode & 0o777, secret).toBe(0o700);
+    expect(readFileSync(join(folder, 'nginx/sallyport/upstream.conf'), 'utf8')).toContain(
+      '127.0.0.1:8080',
+    );
+    expect(stdout).toContain(`register: https://${DOMAIN}/callback (redirect_uri)`);
+    // The doctor has the last word.
+    expect(stdout).toMatch(/secret of the web app.*\n[\s\S]*faults?, \d+ warnings?; .*\n$/);
+  });
+
+  it('writes over nothing, and then writes nothing at all', async () => {
+    const place = makePlace();
+    expect((await init(place, 'my', ...given(), '--proxy', 'none')).code).toBe(0);
+    const before = readFileSync(join(place.path, 'my/sallyport.yaml'), 'utf8');
+    const other = ['--public-url', 'other.example.com', '--issuer', idp.issuer];
+    const again = await init(place, 'my', ...other);
+    expect([again.code, again.stdout]).toEqual([1, '']);
+    expect(again.stderr).toContain(
+      'my/sallyport.yaml, my/secrets/README.md, my/state/key-ring.json',
+    );
+    expect(readFileSync(join(place.path, 'my/sallyport.yaml'), 'utf8')).toBe(before);
+    expect(listFiles(join(place.path, 'my')).join()).not.toContain('nginx');
+  });
+
+  it('leaves alone what else is in the folder, such as secrets of sallyport idp apply', async () => {
+    const place = makePlace();
+    writeFileSync(join(place.path, 'notes'), 'mine');
+    expect((await init(place, '.', ...given(), '--proxy', 'none')).code).toBe(0);
+    expect(readFileSync(join(place.path, 'notes'), 'utf8')).toBe('mine');
+  });
+
+  it.each([
+    ['a public URL by plain http', ['--public-url', 'http://platform.example.com'], 'publicUrl'],
+    ['a domain with a path', ['--public-url', 'platform.example.com/x'], 'publicUrl'],
+    ['an issuer that is no URL', ['--issuer', 'idp'], 'baseUrl'],
+    ['an unknown proxy', ['--proxy', 'apache'], 'expected one of nginx'],
+    ['a secret that is not there', ['--client-secret-file', './missing'], 'no such file'],
+  ])('refuses %s before anything is written', async (_, wrong, named) => {
+    const place = makePlace();
+    const { code, stderr } = await init(place, 'my', ...given(), ...wrong);
+    expect(code).toBe(2);
+    expect(stderr).toContain(named);
+    expect(listFiles(place.path)).toEqual([]);
+  });
+
+  it('asks nothing without a terminal, and says what to give', async () => {
+    const place = makePlace();
+    const { code, stderr } = await init(place, 'my', '--issuer', idp.issuer);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('--public-url and --issuer')]);
+  });
+
+  it('takes a text as it is, whatever YAML would make of it', async () => {
+    const place = makePlace();
+    const clientId = '"[b]#{c}&*!';
+    const made = await init(place, 'my', ...given(), '--web-client-id', clientId, '--json');
+    expect(made.code, made.stdout).toBe(0);
+    const secret = 'my/secrets/cloud-cp/core-admin-secrets/oidc_client_secret';
+    writeFileSync(join(place.path, secret), 'x'.repeat(20), { mode: 0o600 });
+    const { stdout } = await host.run(
+      ['serve', '--check', '--json', '--config', 'my/sallyport.yaml'],
+      {},
+      place.path,
+    );
+    expect(JSON.parse(stdout)).toMatchObject({
+      config: { auth: { userAuth: { openId: { clientId } } } },
+    });
+  });
+
+  it('as JSON has files, addresses, next steps and what the doctor found', async () => {
+    const { code, stdout } = await init(makePlace(), 'my', ...given(), '--json');
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      ok: true,
+      files: expect.arrayContaining(['my/sallyport.yaml']),
+      register: { redirect_uri: `https://${DOMAIN}/callback` },
+      next: expect.arrayContaining(['sallyport serve --config my/sallyport.yaml']),
+      doctor: { ok: false },
+    });
+  });
+});
+
+describe.skipIf(!hasTerminal())("sallyport init on a terminal (needs util-linux's script)", () => {
+  it('asks three questions, and for none that is answered by an option', async () => {
+    const home = makeHome();
+    onTestFinished(() => home.remove());
+    const terminal = startOnTerminal(home, ['init', 'my', '--offline']);
+    await terminal.shows('Address of the platform');
+    terminal.type(`${DOMAIN}\r`);
+    await terminal.shows('Issuer of the identity provider');
+    terminal.type(`${idp.issuer}\r`);
+    await terminal.shows('Reverse proxy (nginx, none) [nginx]');
+    terminal.type('\r');
+    const { code, screen } = await terminal.ended;
+    expect([code, screen]).toEqual([0, expect.stringContaining('written: my/sallyport.yaml')]);
+    expect(readFileSync(join(home.path, 'my/sallyport.yaml'), 'utf8')).toContain(
+      `publicUrl: "https://${DOMAIN}"`,
+    );
+    const other = startOnTerminal(home, ['init', 'other', '--offline', ...given()]);
+    expect(await other.shows('Reverse proxy')).not.toContain('Address of the platform');
+    other.type('\u0003');
+    expect((await other.ended).code).toBe(130);
+    expect(listFiles(home.path).filter((file) => file.startsWith('other'))).toEqual([]);
+  });
+});

@@ -1,0 +1,39 @@
+/**
+ * `sallyport init`, as the command line has it.
+ *
+ * @module
+ */
+
+import type { Command } from 'commander';
+import { runCommand } from '../terminal/run-command.ts';
+import { EXIT_CODES_HELP, type Stdio } from '../terminal/stdio.ts';
+import { CLIENT_IDS } from '../up/deployment.ts';
+
+/** Adds it. It loads its code when it runs. */
+export function addInitCommand(program: Command, stdio: Stdio): void {
+  program
+    .command('init')
+    .description(
+      'make a folder to run serve from: configuration, key ring, places of secrets, recipe of a proxy',
+    )
+    .argument('[folder]', 'where to write; nothing in it is replaced', 'sallyport')
+    .option('--public-url <url>', "the platform's public URL, or its domain")
+    .option('--issuer <url>', 'issuer of the identity provider, exactly as it names itself')
+    .option('--proxy <name>', 'reverse proxy to write the recipe for, or none (default: nginx)')
+    .option('--web-client-id <id>', 'client ID of the web app', CLIENT_IDS.web)
+    .option('--native-client-id <id>', 'client ID of the native app', CLIENT_IDS.native)
+    .option('--service-client-id <id>', 'client ID of the service app', CLIENT_IDS.service)
+    .option('--client-secret-file <file>', "file that holds the web app's secret, to be copied")
+    .option('--ca-file <file>', 'certificates (PEM) that the doctor is to trust, too')
+    .option('--offline', 'have the doctor look at files alone')
+    .option('--json', 'print as JSON, errors too')
+    .addHelpText('after', `\nWhat is not given is asked for on a terminal.\n${EXIT_CODES_HELP}`)
+    .action(async (folder: string, options) => {
+      const { init } = await import('./init.ts');
+      process.exitCode = await runCommand(
+        (talk, interruption) => init(folder, options, talk, interruption),
+        options.json === true,
+        stdio,
+      );
+    });
+}

@@ -1,0 +1,215 @@
+/**
+ * `sallyport init`: from a domain and an issuer to a folder that can be run.
+ *
+ * @module
+ */
+
+import { dirname, relative, resolve } from 'node:path';
+import { formatConfigProblem } from '@sallyport/config';
+import { type FileTerms, readBoundedFile } from '@sallyport/config/files';
+import { accept, listRegisteredAddresses, type Result, refuse } from '@sallyport/protocol';
+import { RECIPES } from '@sallyport/recipes';
+import { type Installation, planInstallation } from '../init/installation.ts';
+import { writeInstallation } from '../init/write-installation.ts';
+import type { Interruption } from '../process/interruption.ts';
+import { ask, type Question } from '../terminal/question.ts';
+import { type ExitCode, type Failure, reportFailure } from '../terminal/report.ts';
+import { EXIT, type Stdio } from '../terminal/stdio.ts';
+import { doctor } from './doctor.ts';
+
+/** Options of the command line. */
+export interface InitOptions {
+  readonly publicUrl?: string;
+  readonly issuer?: string;
+  readonly proxy?: string;
+  readonly webClientId: string;
+  readonly nativeClientId: string;
+  readonly serviceClientId: string;
+  readonly clientSecretFile?: string;
+  readonly caFile?: string;
+  readonly offline?: boolean;
+  readonly json?: boolean;
+}
+
+const NO_PROXY = 'none';
+const SECRET_TERMS: FileTerms = { maxBytes: 4_096, mayBeLink: true, owner: 'any_user' };
+
+/** What `--proxy` takes. */
+export const PROXIES: readonly string[] = [...RECIPES.map(({ name }) => name), NO_PROXY];
+
+/**
+ * Writes the folder, then has the doctor look at it. What is not given is asked for on a terminal. Writes over nothing.
+ *
+ * @returns 0 once the folder is written, whatever the doctor finds: the identity provider may not be set up yet.
+ */
+export async function init(
+  folder: string,
+  options: InitOptions,
+  stdio: Stdio,
+  interruption: Interruption,
+): Promise<ExitCode> {
+  const isJson = options.json === true;
+  const planned = await plan(folder, options, stdio, interruption);
+  if (!planned.ok) return reportFailure(planned.error, isJson, stdio);
+  const secret = readSecret(options.clientSecretFile);
+  if (!secret.ok) return reportFailure(secret.error, isJson, stdio);
+  const written = write(planned.value, secret.value);
+  if (!written.ok) return reportFailure(written.error, isJson, stdio);
+  const files = written.value.map(here);
+  const next = describeNextSteps(planned.value, secret.value !== undefined);
+  const register = listRegisteredAddresses(planned.value.publicUrl);
+  const { configFile } = planned.value;
+  const doctorOptions = {
+    config: configFile,
+    ...(options.caFile === undefined ? {} : { caFile: options.caFile }),
+    ...(options.offline === true ? { offline: true } : {}),
+  };
+  if (!isJson) {
+    for (const line of summarize(files, planned.value)) stdio.out(`written: ${line}`);
+    for (const [name, address] of Object.entries(register))
+      stdio.out(`register: ${address} (${name})`);
+    for (const step of next) stdio.out(`next: ${step}`);
+    stdio.out('');
+    await doctor('', doctorOptions, stdio, interruption);
+    return EXIT.ok;
+  }
+  const found: string[] = [];
+  const collecting: Stdio = { ...stdio, out: (line) => found.push(line) };
+  await doctor('', { ...doctorOptions, json: true }, collecting, interruption);
+  stdio.out(
+    JSON.stringify({
+      ok: true,
+      folder: resolve(folder),
+      files,
+      register,
+      next,
+      doctor: parse(found.join('\n')),
+    }),
+  );
+  return EXIT.ok;
+}
+
+async function plan(
+  folder: string,
+  options: InitOptions,
+  stdio: Stdio,
+  { signal }: Interruption,
+): Promise<Result<Installation, Failure>> {
+  const given = [options.publicUrl, options.issuer, options.proxy];
+  const questions: readonly Question[] = [
+    { text: 'Address of the platform, such as https://platform.example.com' },
+    { text: 'Issuer of the identity provider, such as https://idp.example.com/realms/platform' },
+    { text: `Reverse proxy (${PROXIES.join(', ')})`, fallback: PROXIES[0] ?? NO_PROXY },
+  ];
+  const open = questions.filter((_, index) => given[index] === undefined);
+  const mayAsk = stdio.isInteractive && options.json !== true;
+  // A proxy has a default; without a terminal the other two have to be given.
+  if (!mayAsk && (options.publicUrl === undefined || options.issuer === undefined))
+    return usage('--public-url and --issuer are needed where no terminal can be asked');
+  const ports = { input: process.stdin, output: process.stderr, signal };
+  const answers = [...(mayAsk ? await ask(open, ports) : [])];
+  if (mayAsk && answers.length < open.length) return usage('the questions were not answered');
+  const [domain = '', issuer = '', proxy = PROXIES[0] ?? NO_PROXY] = given.map(
+    (value) => value ?? answers.shift(),
+  );
+  if (!PROXIES.includes(proxy)) return usage(`--proxy: expected one of ${PROXIES.join(', ')}`);
+  const { webClientId: web, nativeClientId: native, serviceClientId: service } = options;
+  const planned = await planInstallation({
+    folder: resolve(folder),
+    domain,
+    issuer,
+    clientIds: { web, native, service },
+    recipe: RECIPES.find(({ name }) => name === proxy),
+  });
+  if (planned.ok) return planned;
+  return usage(
+    planned.error
+      .map((problem) => formatConfigProblem({ ...problem, file: 'given', line: undefined }))
+      .join('; '),
+  );
+}
+
+function readSecret(file: string | undefined): Result<string | undefined, Failure> {
+  if (file === undefined) return accept(undefined);
+  const read = readBoundedFile(file, SECRET_TERMS);
+  if (!read.ok) return usage(`--client-secret-file: found ${read.error.found}, expected a file`);
+  const secret = read.value.replace(/\r?\n$/, '');
+  return secret === '' ? usage('--client-secret-file: the file is empty') : accept(secret);
+}
+
+function write(
+  installation: Installation,
+  secret: string | undefined,
+): Result<readonly string[], Failure> {
+  try {
+    const written = writeInstallation(installation, secret, Date.now());
+    if (written.ok) return written;
+    const shown = written.error.map(here).join(', ');
+    return fail(
+      'out_not_empty',
+      `these files are there already: ${shown}; nothing was written`,
+      'Name another folder, or remove them.',
+    );
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
+    return fail(
+      'out_unusable',
+      `the folder cannot be written${code}`,
+      'Name a folder that this user can write.',
+    );
+  }
+}
+
+/** The many files of a recipe in one line. */
+function summarize(files: readonly string[], { recipe }: Installation): readonly string[] {
+  if (recipe === undefined) return files;
+  const folder = here(recipe.folder);
+  const others = files.filter((file) => dirname(file) !== folder);
+  return [...others, `${folder}: ${files.length - others.length} files of the recipe`];
+}
+
+/** A path as the operator would write it. */
+function here(path: string): string {
+  return relative(process.cwd(), path) || '.';
+}
+
+function describeNextSteps(
+  { configFile, secrets, publicUrl, issuer, recipe }: Installation,
+  hasSecret: boolean,
+): readonly string[] {
+  const [web] = secrets;
+  const out = here(resolve(configFile, '../secrets'));
+  return [
+    ...(hasSecret || web === undefined
+      ? []
+      : [
+          `put the secret of ${web.clientId} into ${here(web.file)}${/\/realms\/[^/]+$/.test(issuer) ? `, or have it written: sallyport idp apply --provider keycloak --public-url ${publicUrl} --issuer ${issuer} --out ${out}` : ''}`,
+        ]),
+    `sallyport serve --check --online --config ${here(configFile)}`,
+    `sallyport serve --config ${here(configFile)}`,
+    ...(recipe === undefined
+      ? []
+      : recipe.rendered.describeNextSteps([]).map((step) => `${here(recipe.folder)}: ${step}`)),
+  ];
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function fail(error: string, description: string, hint: string): Result<never, Failure> {
+  return refuse({ error, description, hint, exitCode: EXIT.failure });
+}
+
+function usage(description: string): Result<never, Failure> {
+  return refuse({
+    error: 'usage',
+    description,
+    hint: 'sallyport init --help',
+    exitCode: EXIT.usage,
+  });
+}
