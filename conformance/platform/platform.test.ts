@@ -290,10 +290,33 @@ describe('A wrong setting in the running platform', () => {
   });
 });
 
-describe('When "sallyport up" is killed', () => {
-  it.skipIf(process.platform !== 'linux')('no service of the platform goes on', async () => {
+describe.skipIf(process.platform !== 'linux')('A process that is killed', () => {
+  const listServices = (): readonly string[] => {
     const { pid } = platform.running;
-    const services = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
+  };
+
+  it('of a service is started again, and calls', async () => {
+    const before = await platform.read();
+    const [first = ''] = listServices();
+    process.kill(Number(first), 'SIGKILL');
+    const KILLED = 'it ended with SIGKILL';
+    const after = await vi.waitFor(
+      async () => {
+        const shown = await platform.read();
+        const killed = [...shown.values()].filter(({ error }) => error === KILLED);
+        expect(killed).toEqual([expect.objectContaining({ state: 'calling' })]);
+        return killed[0];
+      },
+      { timeout: 30_000, interval: 250 },
+    );
+    expect(before.get(after?.name ?? '')?.error).not.toBe(KILLED);
+    expect(listServices()).not.toContain(first);
+    await platform.until(isCalling);
+  });
+
+  it('and is that of "sallyport up", takes all services with it', async () => {
+    const services = listServices();
     expect(services).toHaveLength(ALL.length);
     expect(services.filter(isRunning)).toEqual(services);
     await platform.running.kill();

@@ -14,7 +14,7 @@ const execute = promisify(execFile);
 
 const DOCUMENTS = ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json'];
 /** Chunks have the name of a module. The names change with the code; the folder holds nothing else. */
-const CHUNK = /^dist\/[a-z][a-z0-9-]*\.js$/;
+const CHUNK = /^dist\/[a-z][a-z0-9_-]*\.js$/;
 const COMMAND_FILES = [
   ...DOCUMENTS,
   'THIRD-PARTY-NOTICES.md',
