@@ -46,9 +46,9 @@ export {
   createServiceAccountTokenGrant,
   type ServiceAccountTokenOptions,
 } from './grants/service-account-token.ts';
-
 export { createFileTokenLock, type FileTokenLockOptions } from './lock/file-token-lock.ts';
 export type { LockLease, LockWait, TokenLock } from './lock/token-lock.ts';
+export { findPortHolder, type PortHolder } from './loopback/port-holder.ts';
 export {
   createMetadataClient,
   type MetadataClient,

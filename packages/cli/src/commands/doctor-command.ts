@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { ProbeGroup } from '@sallyport/doctor';
 import { type Command, InvalidArgumentError } from 'commander';
 import { runCommand } from '../terminal/run-command.ts';
 import { EXIT_CODES_HELP, type Stdio } from '../terminal/stdio.ts';
@@ -34,16 +35,18 @@ export function addDoctorCommand(program: Command, stdio: Stdio): void {
     .option('--strict', 'a warning is a fault, too')
     .option('--json', 'print as JSON')
     .addHelpText('after', EXIT_CODES_HELP)
-    .action(async (url: string | undefined, { only, skip, ...options }) => {
+    .action(async (url: string | undefined, { only, skip, ...options }, command: Command) => {
       const { doctor, parseGroups } = await import('./doctor.ts');
+      const groups = (flag: string, text: string | undefined): readonly ProbeGroup[] => {
+        if (text === undefined) return [];
+        const parsed = parseGroups(text);
+        return parsed.ok
+          ? parsed.value
+          : command.error(`error: ${flag} takes some of ${parsed.error}`);
+      };
+      const chosen = { ...options, only: groups('--only', only), skip: groups('--skip', skip) };
       process.exitCode = await runCommand(
-        (talk, interruption) =>
-          doctor(
-            url ?? '',
-            { ...options, ...parseGroups('only', only), ...parseGroups('skip', skip) },
-            talk,
-            interruption,
-          ),
+        (talk, interruption) => doctor(url ?? '', chosen, talk, interruption),
         options.json === true,
         stdio,
       );

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { createOsKeyring } from '@sallyport/client';
 import {
   type ClusterSubject,
   createNodeNetwork,
@@ -20,9 +21,12 @@ import { accept, parseDuration, type Result, refuse } from '@sallyport/protocol'
 import { createPatientFetch } from '@sallyport/server/issuer';
 import { readConfiguration } from '../admin/configuration.ts';
 import { readClientSubjects } from '../doctor/client-subjects.ts';
+import { createMachineProbes, type Machine, REDIRECT_PORT } from '../doctor/machine-probes.ts';
 import { createKubectlCluster, readManifests } from '../doctor/read-cluster.ts';
 import type { Interruption } from '../process/interruption.ts';
 import { systemSchedule } from '../process/system-schedule.ts';
+import { readProfiles } from '../profile/profiles.ts';
+import { readSources } from '../profile/sources.ts';
 import { createFetch, findProxy } from '../sign-in/network.ts';
 import { type ExitCode, type Failure, reportFailure } from '../terminal/report.ts';
 import { EXIT, type Stdio } from '../terminal/stdio.ts';
@@ -51,19 +55,14 @@ export interface DoctorOptions {
 }
 
 /**
- * Reads the groups of `--only` or `--skip`.
+ * Reads the groups of `--only` or `--skip`, joined by commas.
  *
- * @throws {UsageError} Naming the groups there are.
+ * @returns Otherwise the groups there are, as words.
  */
-export function parseGroups(
-  option: 'only' | 'skip',
-  text: string | undefined,
-): Pick<DoctorOptions, 'only' | 'skip'> {
-  if (text === undefined) return {};
+export function parseGroups(text: string): Result<readonly ProbeGroup[], string> {
   const names = text.split(',').map((name) => name.trim());
   const groups = names.flatMap((name) => PROBE_GROUPS.filter((group) => group === name));
-  if (groups.length === names.length) return { [option]: groups };
-  throw new RangeError(`--${option} takes some of ${PROBE_GROUPS.join(', ')}`);
+  return groups.length === names.length ? accept(groups) : refuse(PROBE_GROUPS.join(', '));
 }
 
 const TIMEOUT_MS = 60_000;
@@ -158,8 +157,25 @@ async function readSubject(
     problems,
     clients: clients.value,
     cluster: cluster.value,
-    further: [],
+    further: isPod(process.env) ? [] : createMachineProbes(describeMachine(process.env)),
   });
+}
+
+/** In a pod no person signs in. */
+function isPod(environment: NodeJS.ProcessEnv): boolean {
+  return (environment['KUBERNETES_SERVICE_HOST'] ?? '') !== '';
+}
+
+function describeMachine(environment: NodeJS.ProcessEnv): Machine {
+  const sources = readSources({}, environment);
+  const profiles = readProfiles(sources, true);
+  return {
+    environment,
+    tokens: sources.folders.tokens,
+    profiles: profiles.ok ? profiles.value : undefined,
+    port: REDIRECT_PORT,
+    openKeyring: createOsKeyring,
+  };
 }
 
 const CONTROL_PLANE = 'cloud-cp';

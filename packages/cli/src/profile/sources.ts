@@ -99,8 +99,13 @@ export function nameSources(
 
 /** Whether a variable holds credentials of an application, whose tokens are kept nowhere. */
 export function hasCredentialVariable(environment: Environment): boolean {
-  return Object.entries(environment).some(
-    ([name, value]) => CREDENTIAL_VARIABLE.test(name) && value !== undefined && value !== '',
+  return listCredentialVariables(environment).length > 0;
+}
+
+/** Names of the variables that hold credentials of an application. */
+export function listCredentialVariables(environment: Environment): readonly string[] {
+  return Object.entries(environment).flatMap(([name, value]) =>
+    CREDENTIAL_VARIABLE.test(name) && value !== undefined && value !== '' ? [name] : [],
   );
 }
 

@@ -91,4 +91,40 @@ export const CONFIGURATION_CAUSES = {
     found: 'Reads the annotation `auth-cache-key` of each Ingress.',
     cure: 'The header of bearer tokens and the cookie in the key.',
   },
+  redirect_port_taken: {
+    group: 'machine',
+    seen: '`sallyport login` says that its port is taken.',
+    found: 'Listens on port 53593 of both loopback addresses for a moment.',
+    cure: 'End the other program; `--flow device`.',
+  },
+  token_store_unsafe: {
+    group: 'machine',
+    seen: '`SP_TOKEN_STORE_UNUSABLE`.',
+    found: 'Looks at owner and mode of the folder of tokens.',
+    cure: '`chmod 700` on the folder that is named.',
+  },
+  keyring_unusable: {
+    group: 'machine',
+    seen: '`SP_TOKEN_STORE_UNUSABLE`.',
+    found: 'Tries the keyring, where `SALLYPORT_TOKEN_STORE=keyring` asks for it.',
+    cure: '`SALLYPORT_TOKEN_STORE=file`.',
+  },
+  proxy_for_this_machine: {
+    group: 'machine',
+    seen: 'A sign-in of another client ends at the proxy.',
+    found: 'Reads `HTTP_PROXY` and `NO_PROXY`.',
+    cure: '`localhost` in `NO_PROXY`.',
+  },
+  variable_overrides_login: {
+    group: 'machine',
+    seen: 'Commands act as an application although a person has signed in.',
+    found: 'Reads the names of variables; their values are not shown.',
+    cure: 'Unset the variables that are named.',
+  },
+  profiles_share_platform: {
+    group: 'machine',
+    seen: 'A sign-in counts for one profile and not for the other.',
+    found: 'Compares the endpoints of all profiles.',
+    cure: 'Remove one of the two.',
+  },
 } as const;
