@@ -32,7 +32,7 @@ const globalSetup = [leftFolders, 'tools/suite/built-command.ts'];
 const UNDER_LOAD = ['conformance/operation/under-load.test.ts', 'interop/load/steady.test.ts'];
 
 /** They install and start what is delivered: tarballs, the image, the charts on an API server, a Keycloak set up by the command. */
-const DEPLOYMENT = ['package', 'image', 'cluster', 'keycloak'].map(
+const DEPLOYMENT = ['package', 'image', 'cluster', 'keycloak', 'terraform'].map(
   (folder) => `interop/${folder}/**/*.test.ts`,
 );
 

@@ -8,6 +8,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { ExitCode } from '../terminal/report.ts';
 import { runCommand } from '../terminal/run-command.ts';
 import { EXIT_CODES_HELP, type Stdio } from '../terminal/stdio.ts';
+import { withAdministrator } from './administrator-options.ts';
 
 /** Help is wrapped down to this width of its second column. */
 const MIN_HELP_COLUMNS = 24;
@@ -83,9 +84,17 @@ export function addApiKeyCommand(program: Command, stdio: Stdio): void {
 }
 
 function withState(command: Command): Command {
-  return command
-    .option('--state <folder>', 'state folder of the running "sallyport up"', '.sallyport')
-    .option('--json', 'print as JSON, errors too');
+  return withAdministrator(
+    command
+      .option('--state <folder>', 'state folder of the running "sallyport up"', '.sallyport')
+      .option('--issuer <url>', 'realm of a Keycloak in its place')
+      .option('--public-url <url>', "with --issuer: the platform's public URL")
+      .option('--ca-file <file>', 'certificates (PEM) to trust beside those of the system')
+      .option(
+        '--dangerously-allow-plain-http',
+        'send secrets to an http issuer of another machine',
+      ),
+  ).option('--json', 'print as JSON, errors too');
 }
 
 function parseNamespace(text: string): string {

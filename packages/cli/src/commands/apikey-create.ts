@@ -63,7 +63,7 @@ const ANY_SECRET = 'x';
  */
 export async function createApiKey(options: ApiKeyCreateOptions, stdio: Stdio): Promise<ExitCode> {
   const isJson = options.json === true;
-  const checked = check(options);
+  const checked = await check(options, stdio);
   if (!checked.ok) return reportFailure(checked.error, isJson, stdio);
   const { issuer, host, publicUrl } = checked.value;
   const created = await issuer.create(options);
@@ -94,7 +94,10 @@ const REFUSALS = {
   too_many_clients: 'the identity provider has as many API keys as it takes; revoke some',
 };
 
-function check(options: ApiKeyCreateOptions): Result<Checked, Failure> {
+async function check(
+  options: ApiKeyCreateOptions,
+  stdio: Stdio,
+): Promise<Result<Checked, Failure>> {
   const { organization, cluster, secretName, out } = options;
   if (!isOrganizationName(organization))
     return refuse(failure('organization_unusable', REFUSALS.organization_unusable, EXIT.usage));
@@ -107,7 +110,7 @@ function check(options: ApiKeyCreateOptions): Result<Checked, Failure> {
   }
   if (out !== undefined && lstatSync(out, { throwIfNoEntry: false }) !== undefined)
     return refuse(outFailure(out, { code: 'EEXIST' }));
-  const opened = openIssuer(options);
+  const opened = await openIssuer(options, stdio);
   if (!opened.ok) return opened;
   const host = options.endpoint ?? opened.value.publicUrl.hostname;
   const key = { host, clientId: ANY_SECRET, clientSecret: ANY_SECRET, organization };

@@ -14,7 +14,7 @@ const HEADINGS = ['CLIENT ID', 'ORGANIZATION', 'CLUSTER', 'CREATED'];
 /** Lists the keys, the oldest first: columns on a terminal, fields between tabs elsewhere. Nothing in it is secret. */
 export async function listApiKeys(options: IssuerOptions, stdio: Stdio): Promise<ExitCode> {
   const isJson = options.json === true;
-  const opened = openIssuer(options);
+  const opened = await openIssuer(options, stdio);
   if (!opened.ok) return reportFailure(opened.error, isJson, stdio);
   const clients = await opened.value.issuer.list();
   const rows = clients.map(toRow);

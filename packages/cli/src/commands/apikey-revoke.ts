@@ -24,7 +24,7 @@ export async function revokeApiKey(
   stdio: Stdio,
 ): Promise<ExitCode> {
   const isJson = options.json === true;
-  const opened = openIssuer(options);
+  const opened = await openIssuer(options, stdio);
   if (!opened.ok) return reportFailure(opened.error, isJson, stdio);
   if (!(await opened.value.issuer.revoke(clientId)))
     return reportFailure(

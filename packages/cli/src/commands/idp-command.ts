@@ -12,6 +12,7 @@ import type { ExitCode } from '../terminal/report.ts';
 import { runCommand } from '../terminal/run-command.ts';
 import { EXIT_CODES_HELP, type Stdio } from '../terminal/stdio.ts';
 import { CLIENT_IDS } from '../up/deployment.ts';
+import { withAdministrator } from './administrator-options.ts';
 
 /** Help is wrapped down to this width of its second column. */
 const MIN_HELP_COLUMNS = 24;
@@ -95,21 +96,6 @@ function withSetup(command: Command): Command {
     .option('--ca-file <file>', 'certificates (PEM) to trust beside those of the system')
     .option('--dangerously-allow-plain-http', 'send secrets to an http issuer of another machine')
     .option('--json', 'print as JSON, errors too');
-}
-
-function withAdministrator(command: Command): Command {
-  return command
-    .option('--admin-user <name>', 'Keycloak administrator (default: admin)')
-    .option(
-      '--admin-password-file <file>',
-      'file of its password (default: $SALLYPORT_IDP_ADMIN_PASSWORD)',
-    )
-    .option('--admin-client-id <id>', 'Keycloak service account in place of a user')
-    .option(
-      '--admin-client-secret-file <file>',
-      'file of its secret (default: $SALLYPORT_IDP_ADMIN_CLIENT_SECRET)',
-    )
-    .option('--admin-realm <name>', 'realm that the administrator is of', 'master');
 }
 
 function withRealm(command: Command): Command {

@@ -10,7 +10,15 @@ import type { Environment } from '../profile/sources.ts';
 import { createFetch } from '../sign-in/network.ts';
 import type { Failure } from '../terminal/report.ts';
 import type { Stdio } from '../terminal/stdio.ts';
-import { readKeycloakPlace, type Setup, type SetupOptions } from './setup-options.ts';
+import {
+  type RealmOptions,
+  readKeycloakPlace,
+  type Setup,
+  type SetupOptions,
+} from './setup-options.ts';
+
+/** A realm, and its admin interface. */
+export type OpenedRealm = Pick<KeycloakTarget, 'admin' | 'realm'>;
 
 /** Prepares the way to an issuer: certificates, proxies, and what is kept out of all talk. */
 export function openNetwork(
@@ -23,20 +31,30 @@ export function openNetwork(
 }
 
 /** Finds the realm and who administrates it. Sends nothing yet. */
-export async function openKeycloak(
-  options: SetupOptions,
-  { spec }: Setup,
-  stdio: Stdio,
-): Promise<Result<KeycloakTarget, Failure>> {
+export async function openRealm(
+  options: RealmOptions,
+  stdio: Pick<Stdio, 'conceal'>,
+): Promise<Result<OpenedRealm, Failure>> {
   const place = readKeycloakPlace(options, process.env);
   if (!place.ok) return place;
   const { url, realm, adminRealm, credentials } = place.value;
   stdio.conceal(credentials.kind === 'user' ? credentials.password : credentials.clientSecret);
   const network = await openNetwork(options, process.env, stdio);
   if (!network.ok) return network;
+  const admin = createKeycloakAdmin({ url, adminRealm, credentials, fetch: network.value });
+  return accept({ admin, realm });
+}
+
+/** The realm of a setup. Sends nothing yet. */
+export async function openKeycloak(
+  options: SetupOptions,
+  { spec }: Setup,
+  stdio: Stdio,
+): Promise<Result<KeycloakTarget, Failure>> {
+  const opened = await openRealm(options, stdio);
+  if (!opened.ok) return opened;
   return accept({
-    admin: createKeycloakAdmin({ url, adminRealm, credentials, fetch: network.value }),
-    realm,
+    ...opened.value,
     spec,
     createsRealm: options.createRealm === true,
     rotatesRefreshTokens: options.rotateRefreshTokens === true,

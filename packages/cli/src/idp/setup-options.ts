@@ -17,17 +17,9 @@ import type { Failure } from '../terminal/report.ts';
 import { EXIT } from '../terminal/stdio.ts';
 import type { Provider } from './providers.ts';
 
-/** Options that all four commands have. */
-export interface SetupOptions {
-  readonly provider: Provider;
-  readonly publicUrl?: string;
+/** Options that lead to a realm of Keycloak. */
+export interface RealmOptions {
   readonly issuer?: string;
-  readonly webClientId: string;
-  readonly nativeClientId: string;
-  readonly serviceClientId: string;
-  readonly furtherService?: readonly string[];
-  readonly cliRefreshTokens?: boolean;
-  readonly out: string;
   readonly caFile?: string;
   readonly dangerouslyAllowPlainHttp?: boolean;
   readonly adminUser?: string;
@@ -36,6 +28,18 @@ export interface SetupOptions {
   readonly adminClientSecretFile?: string;
   /** Absent for a command that administrates nothing. */
   readonly adminRealm?: string;
+}
+
+/** Options that all four commands have. */
+export interface SetupOptions extends RealmOptions {
+  readonly provider: Provider;
+  readonly publicUrl?: string;
+  readonly webClientId: string;
+  readonly nativeClientId: string;
+  readonly serviceClientId: string;
+  readonly furtherService?: readonly string[];
+  readonly cliRefreshTokens?: boolean;
+  readonly out: string;
   readonly createRealm?: boolean;
   readonly rotateRefreshTokens?: boolean;
   readonly json?: boolean;
@@ -69,14 +73,8 @@ export function readSetup(options: SetupOptions): Result<Setup, Failure> {
   const { publicUrl, issuer = '', webClientId, nativeClientId, serviceClientId } = options;
   if (publicUrl === undefined)
     return wrongUsage('--public-url: expected the public URL of the platform');
-  const url = URL.parse(issuer);
-  const isPlain = url?.protocol === 'http:' && !isLoopbackHost(url.hostname);
-  if (issuer !== '' && (url === null || !/^https?:$/.test(url.protocol)))
-    return wrongUsage('--issuer: expected a URL such as https://idp.example.com/realms/platform');
-  if (isPlain && options.dangerouslyAllowPlainHttp !== true)
-    return wrongUsage(
-      `--issuer: ${url.origin} would get the administrator's password and the client secrets by plain http; give --dangerously-allow-plain-http if no one can listen in between`,
-    );
+  const problem = issuer === '' ? undefined : findIssuerProblem(options);
+  if (problem !== undefined) return wrongUsage(`--issuer: ${problem}`);
   try {
     const ids = { web: webClientId, native: nativeClientId, service: serviceClientId };
     const spec = createDeploymentSpec(publicUrl, ids, {
@@ -91,11 +89,26 @@ export function readSetup(options: SetupOptions): Result<Setup, Failure> {
   }
 }
 
+function findIssuerProblem({
+  issuer = '',
+  dangerouslyAllowPlainHttp = false,
+}: RealmOptions): string | undefined {
+  const url = URL.parse(issuer);
+  if (url === null || !/^https?:$/.test(url.protocol))
+    return 'expected a URL such as https://idp.example.com/realms/platform';
+  const isPlain = url.protocol === 'http:' && !isLoopbackHost(url.hostname);
+  return isPlain && !dangerouslyAllowPlainHttp
+    ? `${url.origin} would get the administrator's password and the client secrets by plain http; give --dangerously-allow-plain-http if no one can listen in between`
+    : undefined;
+}
+
 /** Reads the address of a realm, and the administrator's secret from the environment or a file. */
 export function readKeycloakPlace(
-  options: SetupOptions,
+  options: RealmOptions,
   environment: Environment,
 ): Result<KeycloakPlace, Failure> {
+  const problem = findIssuerProblem(options);
+  if (problem !== undefined) return wrongUsage(`--issuer: ${problem}`);
   const { url, realm } = KEYCLOAK_ISSUER.exec(options.issuer ?? '')?.groups ?? {};
   if (url === undefined || realm === undefined)
     return wrongUsage(
@@ -112,7 +125,7 @@ export function readKeycloakPlace(
 }
 
 function readCredentials(
-  options: SetupOptions,
+  options: RealmOptions,
   environment: Environment,
 ): Result<KeycloakAdminCredentials, Failure> {
   const { adminUser, adminClientId } = options;

@@ -151,7 +151,7 @@ export const AUTH_SCHEMA: SchemaOf<AuthConfig> = {
         kind: listKind(scopeKind, 'scopes'),
         fallback: ['profile', 'openid', 'offline_access'],
         meaning:
-          'Scopes a sign-in requests. Must hold `openid`; without `offline_access` sessions cannot be renewed and end sooner.',
+          'Scopes a sign-in requests. Must hold `openid`; without `offline_access` most providers give no refresh token, so that sessions cannot be renewed and end sooner; Keycloak gives one.',
       },
     },
     cookieSetting: {

@@ -12,6 +12,7 @@ export {
 export type { IdpApplication, IdpClientIds } from '../spec/idp-spec.ts';
 export { renderDex } from './dex.ts';
 export { createKeycloakAdmin, type KeycloakAdminCredentials } from './keycloak/admin-api.ts';
+export { createKeycloakApiKeyIssuer } from './keycloak/api-keys.ts';
 export { applyKeycloak } from './keycloak/apply-realm.ts';
 export { destroyKeycloak, planRemoval } from './keycloak/destroy-realm.ts';
 export { type KeycloakTarget, planKeycloak } from './keycloak/plan-realm.ts';

@@ -98,11 +98,18 @@ function isOurs({ attributes }: FoundScope, { scope }: RealmWishes): boolean {
     .every(([name, owner]) => attributes[name] === owner);
 }
 
-/** Brings one client into its state, and returns it. */
-async function applyClient(
+/**
+ * Brings one client into its state.
+ *
+ * @param before - Absent to make it.
+ * @returns It, as it was found or made.
+ * @throws {SallyportError} `SP_CONFIG_INVALID` when the realm has no client scope of that name. As the admin interface
+ *   otherwise.
+ */
+export async function applyClient(
   before: FoundClient | undefined,
   wish: ClientWish,
-  { admin, realm }: KeycloakTarget,
+  { admin, realm }: Pick<KeycloakTarget, 'admin' | 'realm'>,
 ): Promise<FoundClient> {
   const { clientId, members, attributes, mapper } = wish;
   if (before === undefined)
@@ -133,7 +140,11 @@ async function applyClient(
   const { add, remove } = difference.links;
   if (add.length + remove.length > 0) {
     const scopes = await readScopes(admin, realm);
-    const idOf = (name: string): string => scopes.find((scope) => scope.name === name)?.id ?? '';
+    const idOf = (name: string): string => {
+      const id = scopes.find((scope) => scope.name === name)?.id;
+      if (id !== undefined) return id;
+      throw missingScope(realm, name);
+    };
     for (const name of add) await admin.put(path('optional-client-scopes', idOf(name)));
     for (const name of remove) {
       const kind = found.defaultScopes.includes(name) ? 'default' : 'optional';
@@ -150,6 +161,14 @@ async function applyClient(
       detail: `client ${clientId} was created and is not there`,
     });
   }
+}
+
+/** A realm that is not set up. */
+export function missingScope(realm: string, name: string): SallyportError {
+  return new SallyportError('SP_CONFIG_INVALID', {
+    component: 'keycloak',
+    detail: `the realm ${realm} has no client scope ${name}; set it up with "sallyport idp apply"`,
+  });
 }
 
 /** Changes the realm's rotation, and notes first what it was. */
