@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { type FakeIdp, startFakeIdp } from '@sallyport/testing/idp/fake-idp';
 import { freePort } from '@sallyport/testing/wire/ports';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -10,6 +10,7 @@ import { WEB_CLIENT_ID, WEB_CLIENT_SECRET } from '../../conformance/wire/platfor
 import { temporaryFolder } from '../../conformance/wire/process.ts';
 import { SESSION_COOKIE } from '../../conformance/wire/sign-in.ts';
 import RUNTIME from '../../packages/cli/bin/runtime-options.json' with { type: 'json' };
+import { createWebhookCertificates } from '../cluster/webhook-certificates.ts';
 import { packPackages, readTarball } from '../package/packed-packages.ts';
 import { findPart, requirePart } from '../parts.ts';
 import { BUILDERS, buildImage, EPOCH, type PrintedImage } from './built-image.ts';
@@ -122,6 +123,24 @@ describe.skipIf(isLeftOut)('The container image', () => {
         expect(ended).toMatchObject({ code: 1, stderr: expect.stringMatching(/EROFS|EACCES/) });
       },
     );
+
+    it('answers the API server of Kubernetes about task pods, with nothing but a certificate', async () => {
+      const certificates = join(folder, 'webhook');
+      mkdirSync(certificates);
+      const { certFile } = createWebhookCertificates(certificates);
+      const port = await freePort();
+      const container = await runtime.start({
+        command: [
+          ...['inject', '--tls-cert', '/etc/tls/tls.crt', '--tls-key', '/etc/tls/tls.key'],
+          ...['--listen', `127.0.0.1:${port}`],
+        ],
+        mounts: { '/etc/tls': dirname(certFile) },
+      });
+      expect(await container.stop()).toMatchObject({
+        code: 0,
+        stdout: `ready https://127.0.0.1:${port}/inject\n`,
+      });
+    });
 
     it('is unhealthy while it waits for its identity provider', async () => {
       const { container } = await startService({ OIDC_BASE_URL: 'http://localhost:9' });
