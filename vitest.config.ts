@@ -23,6 +23,9 @@ const waitingWorkers = Math.ceil(availableParallelism() * 1.5);
 /** They start processes of their own; the other tests of the packages start none. */
 const WITH_PROCESSES = ['packages/*/src/**/*.process.test.ts'];
 
+/** Most of a sign-in is the wait for a disk. */
+const inMemory = { STATE_IN_MEMORY: '/dev/shm' };
+
 const leftFolders = 'tools/suite/left-folders.ts';
 
 /** They start the command. */
@@ -79,7 +82,7 @@ const config: ViteUserConfig = defineConfig({
         ...source,
         test: {
           name: 'conformance',
-          env: { STATE_IN_MEMORY: '/dev/shm' },
+          env: inMemory,
           globalSetup,
           maxWorkers: waitingWorkers,
           sequence: { groupOrder: 2 },
@@ -95,6 +98,7 @@ const config: ViteUserConfig = defineConfig({
         ...source,
         test: {
           name: 'interop',
+          env: inMemory,
           globalSetup,
           maxWorkers: waitingWorkers,
           sequence: { groupOrder: 3 },
