@@ -15,7 +15,7 @@ import type {
 } from '../cluster/secret-store.ts';
 
 /** Key of the Secret that holds the ring; the file that replicas read has the same name. */
-export const RING_FILE = 'key-ring.json';
+const RING_FILE = 'key-ring.json';
 
 /** Who writes the same Secret meanwhile has finished by then. */
 const ATTEMPTS = 20;
