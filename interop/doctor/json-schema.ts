@@ -38,7 +38,7 @@ export function listViolations(schema: Schema, value: unknown, path = '$'): read
             : [],
         );
       case 'additionalProperties': {
-        const known = Object.keys((schema['properties'] ?? {}) as object);
+        const known = Object.keys(Object(schema['properties']));
         return refuse(
           given !== false || Object.keys(Object(value)).every((name) => known.includes(name)),
         );

@@ -232,6 +232,8 @@ describe.skipIf(isLeftOut)('The installed command with all that it loads where i
     const config = ['--config', join(service.state, 'sallyport.yaml')];
     const operator = (...args: string[]) => home.run([...args, ...config], variables);
     expect((await home.run(['healthcheck', '--url', service.url])).code).toBe(0);
+    const looked = await home.run(['doctor', service.url, '--only', 'gate', '--json']);
+    expect(JSON.parse(looked.stdout), looked.stderr).toMatchObject({ version: 1, ok: true });
     expect((await operator('rotate-keys')).code).toBe(0);
     const secret = ['--secret', 'nowhere/key-ring'];
     for (const ended of [

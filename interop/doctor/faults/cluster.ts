@@ -54,6 +54,10 @@ function ingress(name: string, paths: readonly string[], cacheKey: string): Mani
 
 const GOOD_CACHE_KEY = '$http_core_authorization$http_cookie';
 
+function apiKeyFor(host: string): string {
+  return Buffer.from(`${host}:task-pods:a-made-up-secret:None`).toString('base64');
+}
+
 /** What an installation that is well has. */
 export function honestManifests({ serviceSecret }: FaultyPlane): readonly Manifest[] {
   const data = { client_secret: serviceSecret };
@@ -61,6 +65,7 @@ export function honestManifests({ serviceSecret }: FaultyPlane): readonly Manife
     secret('cloud-cp', 'core-admin-secrets', data),
     secret('cloud-cp', 'core-secret-auth', data),
     secret('cloud', 'cloud-secret-auth', data),
+    secret('cloud', 'eager-api-key', { EAGER_API_KEY: apiKeyFor('localhost') }),
     externalSecret('SecretSynced', Date.now() - 60_000),
     ingress('console', ['/console', '/api'], GOOD_CACHE_KEY),
   ];
@@ -147,5 +152,21 @@ export const CLUSTER_FAULTS: readonly Fault[] = [
     cause: 'cache_key_incomplete',
     ground: 'manifests',
     make: withManifest('console', () => ingress('console', ['/api'], '$http_cookie')),
+  },
+  {
+    fault: 'the API key of task pods is for another platform',
+    cause: 'api_key_other_platform',
+    ground: 'manifests',
+    make: withManifest('eager-api-key', () =>
+      secret('cloud', 'eager-api-key', { EAGER_API_KEY: apiKeyFor('other.example') }),
+    ),
+  },
+  {
+    fault: 'the Secret of the API key holds something else',
+    cause: 'api_key_invalid',
+    ground: 'manifests',
+    make: withManifest('eager-api-key', () =>
+      secret('cloud', 'eager-api-key', { EAGER_API_KEY: 'no key at all' }),
+    ),
   },
 ];

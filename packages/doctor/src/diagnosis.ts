@@ -28,7 +28,7 @@ export async function diagnose(subject: Subject, options: RunOptions): Promise<D
 }
 
 /** Puts the findings of finished probes in order. */
-export function toDiagnosis(probes: readonly ProbeResult[]): Diagnosis {
+function toDiagnosis(probes: readonly ProbeResult[]): Diagnosis {
   const findings = probes.flatMap(({ id, findings }) =>
     findings.map((finding) => ({ ...finding, probe: id })),
   );

@@ -53,6 +53,7 @@ function createSubject(changed: Partial<Subject> = {}): Subject {
       toClient('one', 'https://idp.example/token'),
       toClient('two', 'https://tokens.example/'),
     ],
+    apiKey: '',
     cluster: undefined,
     further: [],
     ...changed,
@@ -125,7 +126,7 @@ describe('The graph of a platform with its configuration', () => {
         expect(
           [`needs ${one.id}`, `needs ${two.id}`].filter((why) => whys.includes(why)),
         ).toHaveLength(1);
-        expect([first?.status, second?.status].toSorted()).toEqual(['fail', 'skip']);
+        expect(new Set([first?.status, second?.status])).toEqual(new Set(['fail', 'skip']));
       }
     expect(pairs).toBe((PROBES.length * (PROBES.length - 1)) / 2);
     // Both kinds are there.

@@ -4,10 +4,11 @@
  * @module
  */
 
-import { DEFAULT_AUTHORIZATION_HEADER } from '@sallyport/protocol';
+import { API_KEY_VARIABLE, DEFAULT_AUTHORIZATION_HEADER } from '@sallyport/protocol';
 import { found, type Probe } from './graph/probe.ts';
 import { createAsk } from './network/exchange.ts';
 import type { Network } from './network/network.ts';
+import { createApiKeyProbe } from './probes/api-key.ts';
 import { createClusterProbes } from './probes/cluster.ts';
 import { createConfigurationProbes } from './probes/configuration.ts';
 import { createGateProbes } from './probes/gate.ts';
@@ -29,13 +30,17 @@ const ISSUER_SETTING = 'auth.userAuth.openId.baseUrl (OIDC_BASE_URL)';
  * platform's metadata names, and no secret is sent.
  */
 export function listProbes(subject: Subject): readonly Probe[] {
-  const { network, further, cluster, server, now } = subject;
+  const { network, further, cluster, server, now, apiKey, platformUrl } = subject;
+  const secretName = server?.loaded.config.unionAuth.secretName ?? API_KEY_VARIABLE;
   const header = server?.loaded.config.auth.httpAuthorizationHeader ?? DEFAULT_AUTHORIZATION_HEADER;
   const secrets = createSecretProbes(listSecretUses(subject), network !== undefined);
   return [
     ...createConfigurationProbes(subject),
     ...(network === undefined ? secrets.all : listNetworkProbes(subject, network, secrets)),
-    ...(cluster === undefined ? [] : createClusterProbes(cluster, header, now)),
+    ...(apiKey === '' ? [] : [createApiKeyProbe(apiKey, platformUrl)]),
+    ...(cluster === undefined
+      ? []
+      : createClusterProbes(cluster, { header, secretName, platformUrl }, now)),
     ...further,
   ];
 }

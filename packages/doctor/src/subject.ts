@@ -41,6 +41,8 @@ export interface Subject {
   /** Why the configuration of the admin service cannot be used; then `server` is absent. */
   readonly problems: readonly ConfigProblem[];
   readonly clients: readonly ClientSubject[];
+  /** The API key in this environment, a secret; empty without one. */
+  readonly apiKey: string;
   /** Absent: no cluster is looked at. */
   readonly cluster: ClusterSubject | undefined;
   /** Probes of the machine, which are made by the command. */

@@ -20,7 +20,10 @@ export function addDoctorCommand(program: Command, stdio: Stdio): void {
     .option(
       '--client-config <file>',
       'YAML file of a client or an internal service; may be given several times',
-      (file: string, files: readonly string[] = []): readonly string[] => [...files, file],
+      (file: string, files: readonly string[] | undefined): readonly string[] => [
+        ...(files ?? []),
+        file,
+      ],
     )
     .option('--cluster', 'look at the Secrets of a cluster as well, through kubectl')
     .option('--context <name>', 'the context of kubectl; implies --cluster')

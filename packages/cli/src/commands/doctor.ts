@@ -17,7 +17,7 @@ import {
   type ProbeGroup,
   type Subject,
 } from '@sallyport/doctor';
-import { accept, parseDuration, type Result, refuse } from '@sallyport/protocol';
+import { API_KEY_VARIABLE, accept, parseDuration, type Result, refuse } from '@sallyport/protocol';
 import { createPatientFetch } from '@sallyport/server/issuer';
 import { readConfiguration } from '../admin/configuration.ts';
 import { readClientSubjects } from '../doctor/client-subjects.ts';
@@ -156,6 +156,7 @@ async function readSubject(
     server: loaded === undefined ? undefined : { file: config ?? '', loaded },
     problems,
     clients: clients.value,
+    apiKey: process.env[API_KEY_VARIABLE] ?? '',
     cluster: cluster.value,
     further: isPod(process.env) ? [] : createMachineProbes(describeMachine(process.env)),
   });

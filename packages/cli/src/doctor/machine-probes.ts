@@ -116,7 +116,7 @@ async function probeKeyring(
   keyring: Pick<Keyring, 'probe' | 'close'>,
 ): Promise<{ readonly works: boolean; readonly why: string }> {
   const probed = await keyring.probe().finally(() => keyring.close());
-  return probed.ok ? { works: true, why: '' } : { works: false, why: String(probed.error) };
+  return probed.ok ? { works: true, why: '' } : { works: false, why: probed.error };
 }
 
 function toKeyringFinding(why: string): Finding {

@@ -62,7 +62,7 @@ function create(
 }
 
 /** Makes text of servers and files one short line that a terminal obeys nothing of. */
-export function toLine(text: string): string {
+function toLine(text: string): string {
   const line = withoutUnprintable(text.slice(0, LINE_MAX_LENGTH * 2))
     .replaceAll(/\s+/g, ' ')
     .trim();

@@ -138,4 +138,16 @@ export const SECRET_CAUSES = {
     found: 'Compares all secrets of the run, and tries those of the other applications.',
     cure: 'Put the secret of each application into its own file.',
   },
+  api_key_invalid: {
+    group: 'secrets',
+    seen: 'Task pods get 401, or their clients refuse the key.',
+    found: 'Decodes the key of this environment, or of the Secret with `--cluster`.',
+    cure: 'Write the key as it was issued.',
+  },
+  api_key_other_platform: {
+    group: 'secrets',
+    seen: 'Task pods call another platform.',
+    found: 'Compares the host in the key with the platform.',
+    cure: 'Write the key that was issued for this platform.',
+  },
 } as const;

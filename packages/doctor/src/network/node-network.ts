@@ -97,7 +97,7 @@ function describe(certificate: PeerCertificate, problem: string): ShownCertifica
 function nameOf(name: PeerCertificate['subject'] | undefined): string {
   const values = Object.values(name ?? {}).flat();
   const common = name?.CN;
-  return String((Array.isArray(common) ? common[0] : common) ?? values[0] ?? 'no name');
+  return (Array.isArray(common) ? common[0] : common) ?? values[0] ?? 'no name';
 }
 
 function timedOut(): Error {

@@ -11,7 +11,11 @@ async function look(reason: ClusterRefusal['reason']) {
   };
   const subject = { cluster, controlPlane: 'cloud-cp', dataPlane: 'cloud' };
   return runProbes(
-    createClusterProbes(subject, 'core-authorization', () => 0),
+    createClusterProbes(
+      subject,
+      { header: 'core-authorization', secretName: 'EAGER_API_KEY', platformUrl: undefined },
+      () => 0,
+    ),
     {
       schedule: () => () => {},
       probeTimeoutMs: 1_000,

@@ -17,6 +17,7 @@ import {
 } from '../cluster.ts';
 import { type Finding, fail, warn } from '../finding/finding.ts';
 import { broken, found, type Outcome, type Probe, skipped } from '../graph/probe.ts';
+import { createApiKeySecretProbe } from './api-key.ts';
 import { createIngressProbe } from './ingress.ts';
 import { toSecretFinding } from './secrets.ts';
 
@@ -46,10 +47,19 @@ const KEY = 'client_secret';
 const STALE_INTERVALS = 2;
 const DEFAULT_INTERVAL_MS = 3_600_000;
 
+/** What objects of the cluster are compared with. */
+export interface ClusterExpectations {
+  /** Header of bearer tokens, lower case. */
+  readonly header: string;
+  /** Setting `unionAuth.secretName`. */
+  readonly secretName: string;
+  readonly platformUrl: string | undefined;
+}
+
 /** Makes the probes of a cluster; the first of them shows whether it can be read at all. */
 export function createClusterProbes(
   subject: ClusterSubject,
-  header: string,
+  { header, secretName, platformUrl }: ClusterExpectations,
   now: () => number,
 ): readonly Probe[] {
   const { controlPlane, dataPlane, cluster } = subject;
@@ -93,7 +103,8 @@ export function createClusterProbes(
   };
   const ingress = createIngressProbe(subject, secrets, header, list);
   // What has not been synchronized is the cause of what is missing.
-  return [secrets, synchronization, present, ingress];
+  const apiKey = createApiKeySecretProbe(subject, secrets, secretName, platformUrl);
+  return [secrets, synchronization, present, ingress, apiKey];
 }
 
 /** Reads a kind; a right that is missing is said, and is no fault of the platform. */

@@ -169,7 +169,7 @@ function isSame(one: IdpAnswer, other: IdpAnswer): boolean {
 }
 
 /** Sentence and fix of each cause. */
-export function toCauseFinding(
+function toCauseFinding(
   cause: IdpRefusalCause,
   {
     secret: { use },

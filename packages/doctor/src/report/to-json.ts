@@ -8,7 +8,7 @@ import { escapeUnprintable } from '@sallyport/protocol';
 import type { Diagnosis } from '../diagnosis.ts';
 
 /** Version of the form; a member that is added does not change it. */
-export const REPORT_VERSION = 1;
+const REPORT_VERSION = 1;
 
 /** Link to the section of a cause, from the root of the documentation. */
 export function linkTo(code: string): string {
