@@ -7,10 +7,13 @@ import { callGrpc } from '../wire/grpc.ts';
 import { callConnect } from '../wire/rpc.ts';
 import { type RunningPlatform, type Shown, startPlatform } from './pods.ts';
 
+/** Time for services to fail, and to come back, on a busy machine. */
+const ROUND_MS = 150_000;
+
 let platform: RunningPlatform;
 beforeAll(async () => {
   platform = await startPlatform();
-});
+}, ROUND_MS);
 afterAll(() => platform.stop());
 
 /** Where each service has its Secret, as the requirement's table "Secrets holding the client secret" says. */
@@ -27,9 +30,6 @@ const MOUNTS: Readonly<Record<string, string>> = {
 };
 const SERVICES = Object.keys(MOUNTS);
 const ALL = [...SERVICES, 'task-pod'];
-
-/** Time for services to fail, and to come back, on a busy machine. */
-const ROUND_MS = 150_000;
 
 const isCalling = ({ state }: Shown): boolean => state === 'calling';
 

@@ -1,5 +1,5 @@
 /**
- * The process of an actor: it is told by its parent which one it is, and ends with it.
+ * The process of an actor: the first message of its parent names the actor, and it ends with its parent.
  *
  * @module
  */

@@ -45,7 +45,7 @@ describe('A service on the page of the platform', () => {
   });
 
   it('that the peer knows by another name than its client’s is shown with both', () => {
-    expect(wordsOf({ knownAs: 'somebody' })?.client).toBe('service, known as somebody');
+    expect(wordsOf({ knownAs: 'another' })?.client).toBe('service, known as another');
   });
 
   it('without a token has none, and one whose token has ended is shown so', () => {

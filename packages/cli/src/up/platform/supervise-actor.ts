@@ -18,7 +18,7 @@ import { systemSchedule } from '../../process/system-schedule.ts';
 
 /** What {@link superviseActor} needs. */
 export interface ActorSupervision {
-  /** What the process is told first. */
+  /** First message to the process. */
   readonly start: StartActor;
   /** Its own variables, read at each start; refused with the cause for which it cannot be started. */
   readonly environment: () => Result<Readonly<Record<string, string>>, string>;
