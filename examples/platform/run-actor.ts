@@ -158,7 +158,7 @@ function attach(client: Client, { endpoint, isEnabled }: ClientSettings) {
   const interceptor = createAuthenticatingInterceptor({
     source: client.tokenSource,
     endpoint: endpoint?.origin ?? '',
-    header: client.authorizationHeader,
+    header: () => client.authorizationHeader(),
   });
   return { fetch: client.fetch, interceptors: [interceptor] };
 }

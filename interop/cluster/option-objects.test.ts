@@ -91,7 +91,9 @@ describe.skipIf(HELM.isLeftOut)('Objects of the chart sallyport', () => {
       ],
     ],
   ])('%j adds these objects and no other', async (values, added) => {
-    expect((await kindsWith(values)).toSorted()).toEqual(added.toSorted());
+    const rendered = await kindsWith(values);
+    expect(rendered).toHaveLength(added.length);
+    expect(new Set(rendered)).toEqual(new Set(added));
   });
 
   it('opens the network to DNS, the identity provider and Redis, and not to the metrics without metrics', async () => {

@@ -53,10 +53,7 @@ export function createWebhookCertificates(folder: string): WebhookCertificates {
 
   function issue(): KeyedCertificate {
     const issued = createServerCertificate(authority, Date.now());
-    write(
-      issued.certificate.toString(),
-      issued.key.export({ type: 'pkcs8', format: 'pem' }).toString(),
-    );
+    write(issued.certificate.toString(), issued.key.export({ type: 'pkcs8', format: 'pem' }));
     return issued;
   }
 

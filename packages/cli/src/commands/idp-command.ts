@@ -89,7 +89,7 @@ function withSetup(command: Command): Command {
     .option(
       '--further-service <id>',
       'client ID of a service app for one component; may be repeated',
-      (id: string, before: readonly string[] = []) => [...before, id],
+      (id: string, before: readonly string[] | undefined) => [...(before ?? []), id],
     )
     .option('--cli-refresh-tokens', 'let the native app have refresh tokens (offline_access)')
     .option('--out <folder>', 'folder of secrets and deployment variables', 'idp')

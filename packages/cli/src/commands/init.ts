@@ -35,7 +35,7 @@ const NO_PROXY = 'none';
 const SECRET_TERMS: FileTerms = { maxBytes: 4_096, mayBeLink: true, owner: 'any_user' };
 
 /** What `--proxy` takes. */
-export const PROXIES: readonly string[] = [...RECIPES.map(({ name }) => name), NO_PROXY];
+const PROXIES: readonly string[] = [...RECIPES.map(({ name }) => name), NO_PROXY];
 
 /**
  * Writes the folder, then has the doctor look at it. What is not given is asked for on a terminal. Writes over nothing.

@@ -47,7 +47,7 @@ export function formatPlan({ steps, problems, notes }: ShownPlan): readonly stri
 }
 
 /** One line: how many of each. */
-export function summarize(steps: readonly PlannedStep[]): string {
+function summarize(steps: readonly PlannedStep[]): string {
   const count = (action: PlannedStep['action']): number =>
     steps.filter((step) => step.action === action).length;
   return (['create', 'change', 'delete', 'unchanged'] as const)

@@ -19,7 +19,7 @@ function issue() {
   return {
     expires: certificate.validToDate.getTime(),
     cert: certificate.toString(),
-    key: key.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    key: key.export({ type: 'pkcs8', format: 'pem' }),
   };
 }
 

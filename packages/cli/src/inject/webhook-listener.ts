@@ -26,7 +26,7 @@ export interface WebhookListenerOptions {
 export interface WebhookListener {
   readonly port: number;
   /** Shows another certificate from the next handshake on. No connection ends because of it. */
-  use(certificate: TlsOptions): void;
+  readonly use: (certificate: TlsOptions) => void;
   /** Takes no connection any more, gives each one more answer, and resolves when the last is closed or time is up. */
   close(): Promise<void>;
 }
@@ -79,7 +79,11 @@ export async function listenForReviews({
   });
   const keys = { host: '--listen', port: '--listen' };
   try {
-    return { port: await port.listen(wanted, host, keys), use: front.use, close };
+    return {
+      port: await port.listen(wanted, host, keys),
+      use: (certificate) => front.use(certificate),
+      close,
+    };
   } catch (cause) {
     http1.close();
     throw cause;

@@ -39,7 +39,11 @@ export function explainTokenProblem(
         ? `the clock of ${host} is ${Math.round(time - nowSeconds)} s ahead of this host's, ${CLOCK_TOLERANCE_SECONDS} s are tolerated: synchronize both clocks`
         : undefined;
     }
-    default:
+    case 'iss':
+    case 'sub':
+    case 'client':
+    case 'not_an_access_token':
+    case 'bound_to_a_key':
       return undefined;
   }
 }

@@ -144,7 +144,7 @@ function planRealmItself(
   const fields = rotation
     .map(([field, wanted]) => ({
       field,
-      found: String(realm?.[field] ?? ''),
+      found: realm?.[field] === undefined ? '' : JSON.stringify(realm[field]),
       wanted: String(wanted),
     }))
     .filter(({ found, wanted }) => found !== wanted);
@@ -184,7 +184,7 @@ function planScope(
 }
 
 /** Where a client scope of ours is not as it should be. */
-export function compareScope(
+function compareScope(
   found: FoundScope | undefined,
   { protocol, description, attributes }: ScopeWish,
 ): readonly FieldChange[] {

@@ -46,7 +46,7 @@ export async function readClient(
   clientId: string,
 ): Promise<FoundClient | undefined> {
   const query = new URLSearchParams([['clientId', clientId]]);
-  const found = toList(await admin.get(`${pathOf(realm, 'clients')}?${query}`));
+  const found = toList(await admin.get(`${pathOf(realm, 'clients')}?${query.toString()}`));
   return found.map(toClient).find((client) => client.clientId === clientId);
 }
 

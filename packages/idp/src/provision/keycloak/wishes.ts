@@ -112,7 +112,7 @@ export function createClientWish(
 }
 
 /** The mapper of each client. It is not in the scope: two deployments may share a realm, and with it the scope. */
-export function createAudienceMapper(audience: string): MapperWish {
+function createAudienceMapper(audience: string): MapperWish {
   return {
     name: MAPPER_NAME,
     protocol: PROTOCOL,

@@ -41,7 +41,7 @@ const LAST_CONTROL = 0x1f;
  * @see HCL native syntax, "Template Expressions": `$${` and `%%{` are literal `${` and `%{`
  */
 export function quoteHcl(text: string): string {
-  const escaped = [...text.replace(/([$%])(?=\{)/g, '$1$1')].map((character) => {
+  const escaped = Array.from(text.replace(/([$%])(?=\{)/g, '$1$1'), (character) => {
     const code = character.codePointAt(0) ?? 0;
     return (
       ESCAPES[character] ??

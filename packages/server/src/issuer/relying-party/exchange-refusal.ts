@@ -27,7 +27,8 @@ export function toExchangeRefusal(
       return nameClientCause(refusal, client);
     case 'token_invalid':
       return { ...refusal, detail: explain(error, client, nowSeconds) };
-    default:
+    case 'idp_unreachable':
+    case 'misconfigured':
       return refusal;
   }
 }
