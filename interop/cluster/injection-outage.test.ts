@@ -16,7 +16,8 @@ import {
   withAddress,
 } from './injection.ts';
 import { ENTRY } from './pod-cases.ts';
-import type { Webhook } from './webhook.ts';
+import { startReadyBalancer } from './ready-balancer.ts';
+import { startWebhook, type Webhook } from './webhook.ts';
 
 const SPEC = { containers: [{ name: 'main' }] };
 const CONFIGURATIONS = '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations';
@@ -132,14 +133,53 @@ describe.skipIf(API_SERVER.isLeftOut)('The webhook', () => {
     expect(reviews).toBeGreaterThanOrEqual(answers.length);
   });
 
+  it('of which one of two replicas stops under a stream of pods loses none', async () => {
+    const { injection, webhook: first, create } = await install({ failurePolicy: 'Fail' });
+    const second = await startWebhook({ drainDelay: '2s' });
+    const third = await startWebhook({ drainDelay: '2s' });
+    const balancer = await startReadyBalancer([second.port, third.port]);
+    onTestFinished(async () => {
+      balancer.close();
+      for (const replica of [second, third]) await replica.stop();
+    });
+    const authorities = [second, third].map(({ certificates }) => certificates.authority).join('');
+    await believe(injection, first, authorities, `https://localhost:${balancer.port}/inject`);
+    // Connections to the address before are gone with its process.
+    await first.process.kill();
+    const answers: ApiAnswer[] = [];
+    let isOver = false;
+    const reviews = (replica: Webhook) =>
+      replica.metric('sallyport_inject_reviews_total{outcome="injected"}');
+    await expect.poll(async () => (await create()).status, PATIENCE).toBe(201);
+    const streams = Array.from({ length: STREAMS }, async () => {
+      while (!isOver) answers.push(await create());
+    });
+    try {
+      await expect.poll(() => reviews(second), PATIENCE).toBeGreaterThan(STREAMS);
+      await expect.poll(() => reviews(third), PATIENCE).toBeGreaterThan(STREAMS);
+      expect(await second.process.stop()).toBe(0);
+      expect(balancer.ready()).toEqual([third.port]);
+      const before = answers.length;
+      await expect.poll(() => answers.length, PATIENCE).toBeGreaterThan(before + STREAMS * 3);
+    } finally {
+      isOver = true;
+      await Promise.all(streams);
+    }
+    const lost = answers.filter(
+      ({ status, body }) => status !== 201 || environmentsOf(body)['main']?.length !== 1,
+    );
+    expect(lost.map(({ body }) => body.message)).toEqual([]);
+  });
+
   /** Has the API server believe these authorities. */
   async function believe(
     { name }: Injection,
     webhook: Webhook,
     authorities: string,
+    url: string = webhook.url,
   ): Promise<void> {
     const { body } = await cluster.call('GET', `${CONFIGURATIONS}/${name}`);
-    const updated = withAddress(body, webhook.url, authorities);
+    const updated = withAddress(body, url, authorities);
     const answer = await cluster.call('PUT', `${CONFIGURATIONS}/${name}`, { body: updated });
     expect(answer.status).toBe(200);
   }
