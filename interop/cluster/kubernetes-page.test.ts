@@ -84,6 +84,23 @@ describe.skipIf(API_SERVER.isLeftOut)('docs/kubernetes.md', () => {
     expect((await cluster.call('GET', path)).body['spec']).toMatchObject({ replicas: 2 });
   });
 
+  it('all that is rendered on request installs as well, at once and by an upgrade', async () => {
+    const { control, data } = await makePlanes();
+    const values = {
+      ...CONTROL_PLANE,
+      ...valuesOf('From one replica to many', 'replicas: 2'),
+      autoscaling: { enabled: true },
+      networkPolicy: { enabled: true, from: [{ namespaceSelector: {} }] },
+      persistence: { enabled: true },
+      metrics: { enabled: true, dashboard: { enabled: true } },
+    };
+    await installBoth([['sallyport', control, values]]);
+    await installBoth([['sallyport', data, CONTROL_PLANE]]);
+    const upgrade = { chart: 'sallyport' as const, namespace: data, values };
+    const upgraded = await install(upgrade, cluster.access.kubeconfig);
+    expect([upgraded.code, upgraded.stderr]).toEqual([0, '']);
+  });
+
   it('a mistake in these values is refused by their schema', async () => {
     const { control } = await makePlanes();
     const values = { ...CONTROL_PLANE, replica: 2 };

@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   statSync,
   symlinkSync,
   unlinkSync,
@@ -18,7 +19,7 @@ import { createRingKey, openRing } from '@sallyport/testing/server/ring';
 import { Clock, NOON } from '@sallyport/testing/time/clock';
 import { describe, expect, it } from 'vitest';
 import type { KeyRing } from './key-ring.ts';
-import { parseRing, SEALS_AFTER_MS } from './key-ring-document.ts';
+import { addRingKey, createRing, parseRing, SEALS_AFTER_MS } from './key-ring-document.ts';
 import { createKeyRingFile, rotateKeyRingFile } from './key-ring-file.ts';
 import { createSessionHandle, type SessionHandle } from './session-cookie.ts';
 import { openSession, openTokens, type Session, toStoredSession } from './session-record.ts';
@@ -66,6 +67,32 @@ describe('createKeyRingFile', () => {
     expect(version).toBe(source.version());
     expect(version).not.toBe('');
     expect(openRing(source, new Clock()).ring.sealingKey('state').kid).toBe(keys[0]?.kid);
+  });
+
+  it('follows the ring of a mounted Secret, which the kubelet swaps as a whole folder', () => {
+    const folder = createTemporaryFolder();
+    const path = join(folder, 'key-ring.json');
+    const mount = (name: string, text: string) => {
+      mkdirSync(join(folder, name));
+      writeFileSync(join(folder, name, 'key-ring.json'), text, { mode: 0o440 });
+      symlinkSync(name, join(folder, '..data_tmp'));
+      renameSync(join(folder, '..data_tmp'), join(folder, '..data'));
+    };
+    const first = createRing(NOON);
+    mount('..first', first);
+    symlinkSync('..data/key-ring.json', path);
+    const clock = new Clock();
+    const { ring } = openRing(createKeyRingFile(path, clock.now), clock);
+    const { kid } = ring.sealingKey('state');
+
+    const rotated = addRingKey(first, NOON, WEEK_MS);
+    mount('..second', rotated.text);
+    clock.advance(SEALS_AFTER_MS - 1);
+    expect(ring.sealingKey('state').kid).toBe(kid);
+    clock.advance(1_001);
+    expect(ring.sealingKey('state').kid).toBe(rotated.kid);
+    expect(ring.openingKey(kid, 'state')).toBeDefined();
+    expect(ring.openingKey('aaaaaaaa', 'state')).toBeUndefined();
   });
 
   it('makes file and folder for their owner alone, and leaves nothing else behind', () => {
