@@ -67,6 +67,10 @@ is the cause beside it. \`running plane\` is the embedded identity provider, \`s
 one endpoint of the identity provider that answers as another one publishes, which is no proof for that provider; \`files\` what the
 doctor reads; \`manifests\` objects of Kubernetes in a file, as \`kubectl\` gives them from a cluster.
 
+At a real Keycloak (\`interop/keycloak/doctor.test.ts\`) the doctor finds nothing wrong with what \`sallyport idp apply\` has set up, and names a
+wrong secret, quotes around one, an unknown client, a grant that is off, an unknown scope and a final slash of the issuer. Okta, Entra and
+Auth0 were never asked: what is said of them is by their published API.
+
 | Fault | First finding | Put into |
 |---|---|---|
 `;
