@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
 import { JAVA, makeRealm, type Realm } from './realm.ts';
 
 const PUBLIC_URL = 'https://platform.example.com';
@@ -11,6 +12,12 @@ interface Client {
   readonly clientId: string;
   readonly attributes: Readonly<Record<string, string>>;
   readonly [member: string]: unknown;
+}
+
+interface Manifest {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace: string };
+  readonly stringData: Readonly<Record<string, string>>;
 }
 
 const filesOf = (folder: string): readonly string[] =>
@@ -199,6 +206,33 @@ describe.skipIf(JAVA.isLeftOut)('Keycloak: sallyport idp on an empty realm', () 
     );
     expect([code, stderr]).toEqual([1, expect.stringContaining('to the administrator')]);
     expect(await realm.snapshot()).toBe(applied);
+  });
+
+  it('apply --manifests writes the four Secrets as one file of mode 0600, each with its own keys alone', async () => {
+    const out = join(realm.folder, 'manifests');
+    expect((await idp('apply', '--yes', '--manifests', '--out', out)).code).toBe(0);
+    const file = join(out, 'secrets.yaml');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const secrets = parseAllDocuments(readFileSync(file, 'utf8')).map(
+      (document) => document.toJS() as Manifest,
+    );
+    const service = readFileSync(
+      join(realm.folder, 'cloud/cloud-secret-auth/client_secret'),
+      'utf8',
+    );
+    expect(
+      secrets.map(({ kind, metadata, stringData }) => [
+        kind,
+        `${metadata.namespace}/${metadata.name}`,
+        Object.keys(stringData),
+        stringData['client_secret'] === service,
+      ]),
+    ).toEqual([
+      ['Secret', 'cloud-cp/core-admin-secrets', ['client_secret', 'oidc_client_secret'], true],
+      ['Secret', 'cloud-cp/core-secret-auth', ['client_secret'], true],
+      ['Secret', 'cloud-cp/control-plane-service-secret', ['client_secret'], true],
+      ['Secret', 'cloud/cloud-secret-auth', ['client_secret'], true],
+    ]);
   });
 
   it('--rotate-refresh-tokens makes a token of the realm good for one use', async () => {

@@ -89,7 +89,7 @@ async function checkAuthentication(
   const client = clientOf(application, check);
   if (tried === 'client secret' && client.clientSecret === undefined)
     return note('undecided', 'its secret was not given');
-  const { outcome, wrong, status, error, description } = await tryAuthentication(
+  const { outcome, cause, status, error, description } = await tryAuthentication(
     client,
     check.endpoints,
     check.fetch,
@@ -99,7 +99,7 @@ async function checkAuthentication(
   if (outcome === 'undecided') return note('undecided', `the answer does not say${seen}`);
   return note(
     'failed',
-    wrong === 'client_secret'
+    cause === 'secret_wrong'
       ? `the client is known, and this secret is not its own${seen}`
       : `the provider does not know the client or its secret${seen}`,
   );

@@ -1,9 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import {
-  classifyAuthentication,
-  classifyGrantAnswer,
-  findWrongCredential,
-} from './grant-answer.ts';
+import { classifyAuthentication, classifyGrantAnswer } from './grant-answer.ts';
+
+/** Another grant of the client, with its secret and with one that is made up. */
+const PROBES = {
+  accepted: {
+    otherGrant: { status: 400, error: 'invalid_grant' },
+    otherGrantMadeUpSecret: { status: 401, error: 'unauthorized_client' },
+  },
+  refused: {
+    otherGrant: { status: 401, error: 'unauthorized_client' },
+    otherGrantMadeUpSecret: { status: 401, error: 'unauthorized_client' },
+  },
+  undecided: {},
+} as const;
 
 const DEVICE = 'urn:ietf:params:oauth:grant-type:device_code';
 
@@ -40,7 +49,7 @@ const ANSWERS = [
     401,
     'unauthorized_client',
     'undecided',
-    'undecided',
+    'client_refused',
   ],
   [
     'Okta: the grant is off',
@@ -93,7 +102,15 @@ const ANSWERS = [
   ['a redirect elsewhere', 'authorization_code', 302, '', 'undecided', 'undecided'],
   ['too many requests', 'client_credentials', 429, 'access_denied', 'undecided', 'undecided'],
   ['a failure', 'authorization_code', 503, '', 'undecided', 'undecided'],
-  ['an error of its own', 'client_credentials', 400, 'not_allowed', 'undecided', 'undecided'],
+  [
+    'Keycloak: an error of its own',
+    'client_credentials',
+    400,
+    'not_allowed',
+    'undecided',
+    'request_refused',
+  ],
+  ['a page of another program', 'client_credentials', 404, '', 'undecided', 'undecided'],
   ['no answer', 'client_credentials', 0, '', 'undecided', 'undecided'],
 ] as const;
 
@@ -101,7 +118,9 @@ describe('An answer to a try of a grant', () => {
   it.each(ANSWERS)(
     '%s: %s, %i %s, authentication %s, is %s',
     (_, grant, status, error, authentication, outcome) => {
-      expect(classifyGrantAnswer(grant, { status, error }, false, authentication)).toBe(outcome);
+      expect(classifyGrantAnswer(grant, { status, error }, false, PROBES[authentication])).toBe(
+        outcome,
+      );
     },
   );
 
@@ -128,15 +147,5 @@ describe('Who a client is', () => {
     ['undecided', 0, '', unknown],
   ] as const)('is %s by %i %s', (expected, status, error, ofUnknown) => {
     expect(classifyAuthentication({ status, error }, ofUnknown)).toBe(expected);
-  });
-
-  it('names the secret only where an unknown client is answered otherwise', () => {
-    expect(findWrongCredential({ status: 401, error: 'unauthorized_client' }, unknown)).toBe(
-      'client_secret',
-    );
-    expect(findWrongCredential(unknown, unknown)).toBe('undecided');
-    expect(findWrongCredential({ status: 401, error: 'x' }, { status: 0, error: '' })).toBe(
-      'undecided',
-    );
   });
 });

@@ -5,6 +5,13 @@
  * @module
  */
 
+import {
+  classifyIdpRefusal,
+  type IdpAnswer,
+  type IdpRefusalCause,
+  type IdpRefusalProbes,
+} from '@sallyport/protocol';
+
 /** Ways to get a token that a client can be tried with. */
 export type TriedGrant =
   | 'authorization_code'
@@ -12,13 +19,6 @@ export type TriedGrant =
   | 'urn:ietf:params:oauth:grant-type:device_code'
   | 'password'
   | 'implicit';
-
-/** Status and OAuth error code of an answer; `error` is empty where there is none. */
-export interface GrantAnswer {
-  readonly status: number;
-  /** Code of RFC 6749 section 5.2 or 4.1.2.1, or a provider's own; untrusted. */
-  readonly error: string;
-}
 
 /**
  * `permitted`: the client may use the grant. `refused`: it may not. `client_refused`: the provider does not know the
@@ -40,18 +40,7 @@ export type ClientAuthentication = 'accepted' | 'refused' | 'undecided';
 const UNAUTHORIZED = 401;
 const TOO_MANY = 429;
 const SERVER_ERRORS = 500;
-
-/** Errors that mean the same for every grant. */
-const COMMON: Readonly<Record<string, GrantOutcome>> = {
-  unauthorized_client: 'refused',
-  unsupported_grant_type: 'refused',
-  unsupported_response_type: 'refused',
-  invalid_client: 'client_refused',
-  invalid_scope: 'scope_refused',
-  access_denied: 'policy_refused',
-  invalid_request: 'request_refused',
-  invalid_target: 'request_refused',
-};
+const REFUSALS = 400;
 
 /** Answers of the authorization endpoint to `prompt=none` that only a client of the grant gets. */
 const WITHOUT_PERSON: readonly string[] = [
@@ -61,42 +50,56 @@ const WITHOUT_PERSON: readonly string[] = [
   'account_selection_required',
 ];
 
+/** What each cause says about the grant. */
+const OUTCOME_OF: Readonly<Record<IdpRefusalCause, GrantOutcome>> = {
+  grant_not_allowed: 'refused',
+  grant_not_supported: 'refused',
+  client_is_public: 'refused',
+  client_or_secret_wrong: 'client_refused',
+  client_unknown: 'client_refused',
+  secret_wrong: 'client_refused',
+  scope_unknown: 'scope_refused',
+  not_in_access_policy: 'policy_refused',
+  // Entra says `invalid_grant` to an application that is switched off.
+  dead_grant: 'policy_refused',
+  audience_unknown: 'request_refused',
+  offline_access_not_allowed: 'request_refused',
+  request_refused: 'request_refused',
+  rate_limited: 'undecided',
+  idp_fails: 'undecided',
+};
+
 /**
  * Says what an answer means.
  *
  * A 401 alone does not decide: Keycloak answers `unauthorized_client` with 401 to a wrong secret, to a service that may
- * not use `client_credentials` and to a public client that asks for it. `authentication` decides between them.
+ * not use `client_credentials` and to a public client that asks for it. The probes decide between them.
  *
  * @param isSuccess - Whether the answer holds what the grant gives: a token, a device code, or an authorization code.
- * @param authentication - Of the same client, by a grant that does not depend on this one.
- * @see reference of error codes: RFC 6749 sections 4.1.2.1 and 5.2, RFC 8628 section 3.2, OpenID Connect Core 3.1.2.6
+ * @see RFC 6749 sections 4.1.2.1 and 5.2, RFC 8628 section 3.2, OpenID Connect Core 1.0 section 3.1.2.6
  */
 export function classifyGrantAnswer(
   grant: TriedGrant,
-  { status, error }: GrantAnswer,
+  answer: IdpAnswer,
   isSuccess: boolean,
-  authentication: ClientAuthentication = 'undecided',
+  probes: IdpRefusalProbes = {},
 ): GrantOutcome {
+  const { status, error } = answer;
   if (isSuccess) return 'permitted';
-  if (status === TOO_MANY || status >= SERVER_ERRORS) return 'undecided';
   if (grant === 'authorization_code' || grant === 'implicit') {
     if (WITHOUT_PERSON.includes(error)) return 'permitted';
+    if (error === 'unsupported_response_type') return 'refused';
+    if (error !== '') return OUTCOME_OF[classifyIdpRefusal({ status: REFUSALS, error })];
     // RFC 6749 section 4.1.2.1: no redirect where client or redirect URI are not registered for it.
-    if (error === '') return status >= 400 ? 'refused' : 'undecided';
-    return COMMON[error] ?? 'undecided';
+    return status >= REFUSALS && status < SERVER_ERRORS && status !== TOO_MANY
+      ? 'refused'
+      : 'undecided';
   }
+  if (status < REFUSALS || (error === '' && status !== UNAUTHORIZED)) return 'undecided';
   // A made-up person: only a client that may use the grant learns that the password is wrong. Keycloak says so with 401.
   if (grant === 'password' && error === 'invalid_grant') return 'permitted';
-  if (status === UNAUTHORIZED) return ON_401[authentication];
-  if (grant === 'client_credentials' && error === 'invalid_grant') return 'policy_refused';
-  return COMMON[error] ?? 'undecided';
+  return OUTCOME_OF[classifyIdpRefusal(answer, probes)];
 }
-
-const ON_401: Readonly<Record<ClientAuthentication, GrantOutcome>> = {
-  accepted: 'refused',
-  refused: 'client_refused',
-  undecided: 'undecided',
-};
 
 /**
  * Says whether a client is known with its secret, from its try to refresh with a made-up token.
@@ -107,8 +110,8 @@ const ON_401: Readonly<Record<ClientAuthentication, GrantOutcome>> = {
  * @param ofUnknown - Answer to the same request by a client that cannot exist.
  */
 export function classifyAuthentication(
-  answer: GrantAnswer,
-  ofUnknown: GrantAnswer,
+  answer: IdpAnswer,
+  ofUnknown: IdpAnswer,
 ): ClientAuthentication {
   if (answer.status === UNAUTHORIZED) return 'refused';
   const isAnswered = [answer, ofUnknown].every(
@@ -116,20 +119,4 @@ export function classifyAuthentication(
   );
   const isSame = answer.status === ofUnknown.status && answer.error === ofUnknown.error;
   return isAnswered && !isSame ? 'accepted' : 'undecided';
-}
-
-/**
- * Says which of the two is wrong where a client is refused: RFC 6749 has one error for both.
- *
- * @param answer - To the client with its secret, as of {@link classifyAuthentication}.
- * @returns `undecided` where the provider answers both alike.
- */
-export function findWrongCredential(
-  answer: GrantAnswer,
-  ofUnknown: GrantAnswer,
-): 'client_secret' | 'undecided' {
-  const isSame = answer.status === ofUnknown.status && answer.error === ofUnknown.error;
-  return answer.status === UNAUTHORIZED && !isSame && ofUnknown.error !== ''
-    ? 'client_secret'
-    : 'undecided';
 }

@@ -13,8 +13,6 @@ export {
   type ClientAuthentication,
   classifyAuthentication,
   classifyGrantAnswer,
-  findWrongCredential,
-  type GrantAnswer,
   type GrantOutcome,
   type TriedGrant,
 } from './grant-answer.ts';

@@ -8,13 +8,17 @@
  */
 
 import { createHash, randomBytes } from 'node:crypto';
-import { withoutUnprintable } from '@sallyport/protocol';
+import {
+  classifyIdpRefusal,
+  type IdpAnswer,
+  type IdpRefusalCause,
+  type IdpRefusalProbes,
+  withoutUnprintable,
+} from '@sallyport/protocol';
 import {
   type ClientAuthentication,
   classifyAuthentication,
   classifyGrantAnswer,
-  findWrongCredential,
-  type GrantAnswer,
   type GrantOutcome,
   type TriedGrant,
 } from './grant-answer.ts';
@@ -47,7 +51,7 @@ export interface GrantRequest {
 }
 
 /** One try and what came of it. */
-export interface GrantTry extends GrantAnswer {
+export interface GrantTry extends IdpAnswer {
   readonly grant: TriedGrant;
   readonly outcome: GrantOutcome;
   /** `error_description` for people, cut and printable; untrusted, and nothing is decided by it. */
@@ -57,11 +61,12 @@ export interface GrantTry extends GrantAnswer {
 }
 
 /** An answer with what it holds. */
-interface Answer extends GrantAnswer {
+interface Answer extends IdpAnswer {
   readonly description: string;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
+const UNAUTHORIZED = 401;
 const TIMEOUT_MS = 10_000;
 const BODY_CHARACTERS_MAX = 100_000;
 const DESCRIPTION_CHARACTERS_MAX = 300;
@@ -99,20 +104,20 @@ export async function tryGrant(
   const isSuccess =
     answer.status === 200 &&
     (grant === DEVICE_GRANT ? textOf(answer.body['device_code']) : token) !== '';
-  const authentication =
-    answer.status === 401 ? await tryAuthentication(client, endpoints, send) : undefined;
+  const probes = answer.status === UNAUTHORIZED ? await probe(client, endpoints, send) : {};
   return {
     grant,
-    outcome: classifyGrantAnswer(grant, answer, isSuccess, authentication?.outcome),
+    outcome: classifyGrantAnswer(grant, answer, isSuccess, probes),
     ...answerOf(answer),
     ...(isSuccess && grant === 'client_credentials' ? { accessToken: token } : {}),
   };
 }
 
-/** Whether a provider knows a client with its secret, and where it does not, what is wrong. */
-export interface AuthenticationTry extends GrantAnswer {
+/** Whether a provider knows a client with its secret, and where it does not, why. */
+export interface AuthenticationTry extends IdpAnswer {
   readonly outcome: ClientAuthentication;
-  readonly wrong: 'client_secret' | 'undecided' | 'nothing';
+  /** Only where it is refused. */
+  readonly cause: IdpRefusalCause | undefined;
   readonly description: string;
 }
 
@@ -125,17 +130,45 @@ export async function tryAuthentication(
   { token_endpoint: endpoint }: GrantEndpoints,
   send: typeof fetch,
 ): Promise<AuthenticationTry> {
-  const form = () =>
-    new Map([
-      ['grant_type', 'refresh_token'],
-      ['refresh_token', random()],
-    ]);
-  const answer = await post(endpoint, form(), client, send);
+  const answer = await refresh(client, endpoint, send);
   const unknown = { ...client, clientId: `sallyport-${random()}` };
-  const ofUnknown = await post(endpoint, form(), unknown, send);
-  const outcome = classifyAuthentication(answer, ofUnknown);
-  const wrong = outcome === 'refused' ? findWrongCredential(answer, ofUnknown) : 'nothing';
-  return { outcome, wrong, ...answerOf(answer) };
+  const madeUpClient = await refresh(unknown, endpoint, send);
+  const outcome = classifyAuthentication(answer, madeUpClient);
+  const isCompared = madeUpClient.error !== '';
+  const cause =
+    outcome === 'refused'
+      ? classifyIdpRefusal(answer, isCompared ? { madeUpClient } : {})
+      : undefined;
+  return { outcome, cause, ...answerOf(answer) };
+}
+
+/** Asks what tells a wrong secret from a grant that is off: another grant, with the secret and with one that is made up. */
+async function probe(
+  client: TriedClient,
+  { token_endpoint: endpoint }: GrantEndpoints,
+  send: typeof fetch,
+): Promise<IdpRefusalProbes> {
+  const otherGrant = await refresh(client, endpoint, send);
+  const otherGrantMadeUpSecret = await refresh(
+    { ...client, clientSecret: random() },
+    endpoint,
+    send,
+  );
+  // Without an answer there is nothing to compare.
+  const isCompared = otherGrant.error !== '' && otherGrantMadeUpSecret.error !== '';
+  return isCompared ? { otherGrant, otherGrantMadeUpSecret } : {};
+}
+
+function refresh(
+  client: TriedClient,
+  endpoint: string | undefined,
+  send: typeof fetch,
+): Promise<Answer> {
+  const form = new Map([
+    ['grant_type', 'refresh_token'],
+    ['refresh_token', random()],
+  ]);
+  return post(endpoint, form, client, send);
 }
 
 async function tryAuthorization(

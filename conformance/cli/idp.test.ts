@@ -1,0 +1,123 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Plane, startPlane } from '../wire/platform.ts';
+import { run, type TemporaryFolder, temporaryFolder } from '../wire/process.ts';
+
+const PUBLIC_URL = 'https://platform.example.com';
+
+describe('sallyport idp at the embedded identity provider', () => {
+  let plane: Plane;
+  beforeAll(async () => {
+    plane = await startPlane();
+  });
+  afterAll(() => plane.stop());
+
+  it('check proves by use what "sallyport up" has registered, and shows no secret', async () => {
+    const checked = await run(['idp', 'check', '--provider', 'embedded', '--state', plane.state]);
+    expect([checked.code, checked.stderr]).toEqual([0, '']);
+    expect(checked.stdout).toContain('ok   sallyport-service: grant client_credentials: permitted');
+    expect(checked.stdout).toContain(' 0 failed, 0 not decided');
+    for (const name of ['web-client-secret', 'service-client-secret'])
+      expect(checked.stdout).not.toContain(
+        readFileSync(join(plane.state, 'idp', name), 'utf8').trim(),
+      );
+  });
+
+  it('check without a running one ends with 1, and proves nothing', async () => {
+    const checked = await run(['idp', 'check', '--provider', 'embedded', '--state', '/nowhere']);
+    expect([checked.code, checked.stdout]).toEqual([1, '']);
+  });
+});
+
+describe('sallyport idp', () => {
+  let folder: TemporaryFolder;
+  beforeAll(() => {
+    folder = temporaryFolder();
+  });
+  afterAll(() => folder.remove());
+
+  const keycloak = ['--provider', 'keycloak', '--public-url', PUBLIC_URL];
+
+  it.each([
+    ['no public URL', ['--provider', 'keycloak'], '--public-url'],
+    [
+      'an issuer that is no realm',
+      [...keycloak, '--issuer', 'https://kc.example.com'],
+      'the address of a realm',
+    ],
+    [
+      'a slash behind the realm',
+      [...keycloak, '--issuer', 'https://kc.example.com/realms/a/'],
+      'without a slash',
+    ],
+    [
+      'plain http to another machine',
+      [...keycloak, '--issuer', 'http://kc.example.com/realms/a'],
+      'by plain http',
+    ],
+    [
+      'no password',
+      [...keycloak, '--issuer', 'https://kc.example.com/realms/a'],
+      'SALLYPORT_IDP_ADMIN_PASSWORD',
+    ],
+    [
+      'two applications with one client ID',
+      [...keycloak, '--web-client-id', 'sallyport-cli'],
+      'three different',
+    ],
+  ])('%s is a wrong usage, in a sentence', async (_, args, said) => {
+    const { code, stdout, stderr } = await run(['idp', 'plan', ...args]);
+    expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(said)]);
+  });
+
+  it('takes no password on the command line', async () => {
+    const { stdout } = await run(['idp', 'apply', '--help']);
+    expect(stdout).toContain('--admin-password-file');
+    expect(stdout).not.toMatch(/--admin-password[ =]</);
+    const given = await run(['idp', 'plan', ...keycloak, '--admin-password', 'canary']);
+    expect([given.code, given.stderr]).toEqual([2, expect.not.stringContaining('canary')]);
+  });
+
+  it.each([
+    ['okta', 'main.tf', 'okta_auth_server_policy_rule'],
+    ['auth0', 'main.tf', 'auth0_resource_server'],
+    ['entra', 'main.tf', 'azuread_application'],
+    ['dex', 'dex.yaml', 'staticClients:'],
+  ])(
+    'apply writes the configuration of %s, says what it cannot, and changes nothing the second time',
+    async (provider, file, text) => {
+      const out = join(folder.path, provider);
+      const args = [
+        'idp',
+        'apply',
+        '--provider',
+        provider,
+        '--public-url',
+        PUBLIC_URL,
+        '--out',
+        out,
+      ];
+      const first = await run(args);
+      expect([first.code, first.stdout]).toEqual([
+        0,
+        expect.stringContaining(`written ${out}/${file}`),
+      ]);
+      expect(first.stderr).toContain('note: ');
+      expect(readFileSync(join(out, file), 'utf8')).toContain(text);
+      expect(statSync(join(out, file)).mode & 0o777).toBe(0o600);
+      expect((await run(args)).stdout).toContain(`unchanged ${out}/${file}`);
+    },
+  );
+
+  it.each(['okta', 'auth0', 'entra', 'dex', 'embedded'])(
+    'destroy says how a setup of %s is removed',
+    async (provider) => {
+      const { code, stderr } = await run(['idp', 'destroy', '--provider', provider]);
+      expect([code, stderr]).toEqual([
+        1,
+        expect.stringContaining('is not removed by this command'),
+      ]);
+    },
+  );
+});
