@@ -10,7 +10,15 @@ import { Browser } from '../wire/browser.ts';
 import { exchange } from '../wire/exchange.ts';
 import { startHostedService, WEB_CLIENT_ID } from '../wire/platform.ts';
 import { logOf, PATIENCE } from '../wire/workers.ts';
-import { type Mistake, namesOf, noticesOf, type Said, writeLine, writePage } from './mistake.ts';
+import {
+  type Mistake,
+  namesOf,
+  noticesOf,
+  type Said,
+  saidOf,
+  writeLine,
+  writePage,
+} from './mistake.ts';
 
 /** What the IdP's own metadata, or whatever stands at its address, is like. */
 interface Wrong {
@@ -53,7 +61,21 @@ async function start({
   }
 }
 
-/** Rows about the address of the issuer. */
+/** The parameters of a sign-in are pushed to an IdP that does not know the address they are to come back to. */
+async function pushUnregistered(): Promise<Said> {
+  const idp = await startFakeIdp(WEB_CLIENT_ID);
+  const body = JSON.stringify({ error: 'invalid_request', error_description: 'redirect_uri' });
+  idp.pushAnswer = { status: 400, body };
+  const file = ['auth:', '  userAuth:', '    openId:', '      pushedAuthorization: always'];
+  const service = await startHostedService({}, [], idp, file);
+  try {
+    return await saidOf(service, () => new Browser().step(`${service.url}/login?redirect_url=%2F`));
+  } finally {
+    await service.stop();
+  }
+}
+
+/** Rows about the address of the issuer, and the addresses that it has to know. */
 export const ISSUER_MISTAKES: readonly Mistake[] = [
   {
     name: 'The issuer is configured with a slash at its end, and has none',
@@ -78,6 +100,10 @@ export const ISSUER_MISTAKES: readonly Mistake[] = [
   {
     name: 'The identity provider answers with errors',
     make: () => start({ status: 503 }),
+  },
+  {
+    name: 'The redirect address is not registered, and the parameters are pushed',
+    make: pushUnregistered,
   },
   {
     name: 'The metadata name no token endpoint',

@@ -16,6 +16,7 @@ import {
 } from './resolve-settings.ts';
 import { findPlainHttp, listClientUrls, PLAIN_HTTP_KEY } from './rules/plain-http.ts';
 import { MEANT_SO } from './rules/service-app.ts';
+import { findUnknownVariables } from './unknown-variables.ts';
 
 /** Sources of a client's configuration. */
 export interface ClientConfigSources extends ConfigSources {
@@ -78,6 +79,7 @@ export function readClientConfig(sources: ClientConfigSources): ClientConfig {
         ...problem,
         expected: `${problem.expected}, ${MEANT_SO}`,
       }));
+  warnings.push(...findUnknownVariables(sources.env));
   const plainHttp = unsound.has(PLAIN_HTTP_KEY)
     ? []
     : findPlainHttp(listClientUrls({ admin, executions, union }), dangerouslyAllowPlainHttpTo);

@@ -103,6 +103,7 @@ export function createRelyingParty(options: RelyingPartyOptions): RelyingParty {
   const signatures = createIdpSignatures({ issuer, metadata: followed, keys, schedule });
   const closing = new AbortController();
   const refreshGrant = createRefreshGrant({
+    client: registered,
     now,
     fetch: (url, init) =>
       idp.fetch(url, init, {

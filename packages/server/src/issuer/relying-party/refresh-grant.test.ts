@@ -377,10 +377,16 @@ describe('an IdP that refuses', () => {
     ['the scope', 400, 'invalid_scope'],
     ['for now', 400, 'temporarily_unavailable'],
     ['with a code of its own', 400, 'out_of_luck'],
-  ])('%s says nothing of the session, and is there all the same', async (_, status, error) => {
+  ])('%s says nothing of the session, and is there all the same', async (what, status, error) => {
     const { idp, refresh } = await setup();
-    idp.answers.set('/token', answerWith(status, { error }));
-    expect(await refresh()).toEqual(REJECTED);
+    idp.answers.set('/token', answerWith(status, { error, error_description: 'canary' }));
+    const refreshed = await refresh();
+    expect(refreshed).toEqual(REJECTED);
+    const said = describeFailure(
+      !refreshed.ok && 'cause' in refreshed.error && refreshed.error.cause,
+    );
+    expect(said).not.toMatch(/canary|s3cret|refresh-token/);
+    if (what.startsWith('the ')) expect(said).toContain(`(idp): ${error}: ${idp.issuer} does not `);
   });
 
   it.each([

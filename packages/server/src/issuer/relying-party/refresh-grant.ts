@@ -4,11 +4,12 @@
  * @module
  */
 
-import { accept, type Principal, type Result, refuse } from '@sallyport/protocol';
+import { accept, type Principal, type Result, refuse, SallyportError } from '@sallyport/protocol';
 import * as oauth from 'oauth4webapi';
 import { type Claims, joinClaims } from '../joined-claims.ts';
 import { NotSentError } from '../patient-fetch.ts';
 import type { RefreshableTokens, RefreshedTokens, RefreshRefusal } from '../token-refresh.ts';
+import { nameClientCause, type RegisteredClient } from './client-refusal.ts';
 import { findIdTokenProblem } from './id-token-claims.ts';
 import { findTokenTypeProblem } from './token-type.ts';
 
@@ -27,6 +28,8 @@ export interface RefreshEndpoint {
 
 /** Ports of {@link createRefreshGrant}. */
 export interface RefreshGrantOptions {
+  /** As this service is configured, for the cause of a refusal. */
+  readonly client: RegisteredClient;
   readonly now: () => number;
   /** Sends the request, and waits as long as an answer may come. */
   readonly fetch: NonNullable<oauth.TokenEndpointRequestOptions[typeof oauth.customFetch]>;
@@ -68,6 +71,7 @@ const FINAL_ERRORS: ReadonlySet<string> = new Set([
  * @see [OIDC Core 1.0 section 12.2](https://openid.net/specs/openid-connect-core-1_0.html#RefreshTokenResponse)
  */
 export function createRefreshGrant({
+  client: registered,
   now,
   fetch,
   onFailure,
@@ -88,7 +92,7 @@ export function createRefreshGrant({
       const answer = await oauth.processRefreshTokenResponse(server, client, response);
       return await verifyAnswer(answer, endpoint, tokens, principal);
     } catch (error) {
-      return refuse(toRefusal(error, granted));
+      return refuse(toRefusal(error, granted, registered));
     }
   };
 
@@ -180,7 +184,11 @@ function findNonceProblem(
   return nonce === undefined || earlier === undefined || nonce === earlier ? undefined : 'nonce';
 }
 
-function toRefusal(error: unknown, granted: Granted | undefined): RefreshRefusal {
+function toRefusal(
+  error: unknown,
+  granted: Granted | undefined,
+  client: RegisteredClient,
+): RefreshRefusal {
   if (granted !== undefined)
     return { reason: 'unverified', check: checkOf(error), refreshToken: granted.refreshToken };
   if (isNotSent(error)) return { reason: 'unreachable', cause: error };
@@ -188,9 +196,18 @@ function toRefusal(error: unknown, granted: Granted | undefined): RefreshRefusal
   if (error instanceof oauth.ResponseBodyError && error.status !== 429) {
     return FINAL_ERRORS.has(error.error)
       ? { reason: 'refused', code: error.error }
-      : { reason: 'rejected', cause: error };
+      : { reason: 'rejected', cause: nameCause(error, client) };
   }
   return { reason: 'unavailable', cause: error };
+}
+
+/** The error that the IdP gave, and what to compare where the client is at fault; the log has nothing else of it. */
+function nameCause(error: oauth.ResponseBodyError, client: RegisteredClient): unknown {
+  const { error: code, status } = error;
+  const named = nameClientCause({ reason: 'idp_refused', code, description: '', status }, client);
+  if (named.reason !== 'misconfigured') return error;
+  const detail = `${code}: ${named.detail}`;
+  return new SallyportError('SP_IDP_PROTOCOL', { component: 'idp', detail, cause: error });
 }
 
 function isNotSent(error: unknown): boolean {
