@@ -69,6 +69,23 @@ describe.skipIf(HELM.isLeftOut)('Objects of the chart sallyport', () => {
     });
   });
 
+  it('goes by the store of the settings, wherever it was given', async () => {
+    const session = { store: 'redis', redis: { addresses: ['redis-0:6379'] } };
+    const values = { replicas: 2, config: { session } };
+    const spec = specOf(await render({ chart: 'sallyport', values }), 'Deployment');
+    expect(spec['strategy']).toMatchObject({ type: 'RollingUpdate' });
+  });
+
+  it('has names that every kind may have, with the longest name of a release', async () => {
+    const release = 'a'.repeat(53);
+    for (const { kind, metadata } of await render({ chart: 'sallyport', release }))
+      expect([kind, metadata.name, metadata.name.length <= 52]).toEqual([
+        kind,
+        metadata.name,
+        true,
+      ]);
+  });
+
   it('leaves the number of replicas to the autoscaler', async () => {
     const values = { redis: REDIS, autoscaling: { enabled: true } };
     const objects = await render({ chart: 'sallyport', values });

@@ -4,13 +4,14 @@
 {{- default "sallyport" .Values.nameOverride | trunc 63 | trimSuffix "-" -}}
 {{- end -}}
 
+{{/* 33 characters, because a CronJob has 52 and the longest suffix of this chart 18. */}}
 {{- define "sallyport.fullname" -}}
 {{- if .Values.fullnameOverride -}}
-{{- .Values.fullnameOverride | trunc 63 | trimSuffix "-" -}}
+{{- .Values.fullnameOverride | trunc 33 | trimSuffix "-" -}}
 {{- else if contains (include "sallyport.name" .) .Release.Name -}}
-{{- .Release.Name | trunc 63 | trimSuffix "-" -}}
+{{- .Release.Name | trunc 33 | trimSuffix "-" -}}
 {{- else -}}
-{{- printf "%s-%s" .Release.Name (include "sallyport.name" .) | trunc 63 | trimSuffix "-" -}}
+{{- printf "%s-%s" .Release.Name (include "sallyport.name" .) | trunc 33 | trimSuffix "-" -}}
 {{- end -}}
 {{- end -}}
 

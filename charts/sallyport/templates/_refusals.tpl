@@ -9,6 +9,9 @@
 {{- with $missing -}}
 {{- fail (printf "required values are missing: %s (values.yaml says what each is, docs/kubernetes.md where it comes from)" (join ", " .)) -}}
 {{- end -}}
+{{- if or (dig "secrets" "admin" "clientSecret" "" .Values.config) (dig "secrets" "adminOauthClientCredentials" "clientSecret" "" .Values.config) -}}
+{{- fail "config.secrets has a clientSecret, which would stand in a ConfigMap: leave it out, docs/secrets.md says where a secret goes" -}}
+{{- end -}}
 {{- include "sallyport.refuseSharedLocalStore" . -}}
 {{- include "sallyport.refuseMergeWithoutTarget" . -}}
 {{- if and (not .Values.metrics.enabled) (or .Values.metrics.serviceMonitor.enabled .Values.metrics.rules.enabled .Values.metrics.dashboard.enabled) -}}
