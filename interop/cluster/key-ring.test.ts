@@ -5,16 +5,17 @@
  */
 
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { COMMAND } from '../../conformance/wire/command-file.ts';
 import { temporaryFolder } from '../../conformance/wire/process.ts';
 import { createRingSecret, rotateRingSecret } from '../../packages/cli/src/admin/ring-secret.ts';
 import { openSecrets } from '../../packages/cli/src/cluster/open-secrets.ts';
 import type { SecretStore } from '../../packages/cli/src/cluster/secret-store.ts';
 import { parseRing } from '../../packages/server/src/session/key-ring-document.ts';
-import { API_SERVER, type Cluster, openCluster } from './api-server.ts';
+import { API_SERVER, type Cluster, openCluster, runProgram } from './api-server.ts';
 import { BUILD_TIMEOUT_MS, programPath } from './go-tool.ts';
-import { render } from './helm.ts';
+import { findObject, render } from './helm.ts';
 import { listPods } from './pod-mounts.ts';
 
 const NOON = Date.parse('2026-01-01T12:00:00Z');
@@ -125,6 +126,59 @@ describe.skipIf(API_SERVER.isLeftOut)('The key ring in a Secret', () => {
     expect(body.metadata.labels).toMatchObject({ team: 'ours' });
     expect(body['data']).toMatchObject({ note: Buffer.from('kept').toString('base64') });
     expect(parseRing(await readRing(namespace))).toHaveLength(2);
+  });
+
+  describe('by the commands, through kubectl', () => {
+    /** Runs the command as an operator would, outside the cluster. */
+    async function sallyport(...args: readonly string[]) {
+      const place = dirname(await programPath('kubectl'));
+      return runProgram(process.execPath, [COMMAND, ...args], '', {
+        PATH: `${place}:${process.env['PATH'] ?? ''}`,
+        KUBECONFIG: cluster.access.kubeconfig,
+      });
+    }
+
+    it('create-keys makes it once, and rotate-keys adds a key, with the settings of the ConfigMap and no secret', async () => {
+      const namespace = await cluster.makeNamespace();
+      const secret = `${namespace}/${RING}`;
+      const created = await sallyport('create-keys', '--secret', secret, '--json');
+      expect(JSON.parse(created.stdout)).toEqual({ created: true, secret });
+      const first = await readRing(namespace);
+      const again = await sallyport('create-keys', '--secret', secret);
+      expect([again.code, again.stdout]).toEqual([0, `${secret} has a key ring; it stays\n`]);
+      expect(await readRing(namespace)).toBe(first);
+
+      const { data } = findObject(await render({ chart: 'sallyport' }), 'ConfigMap', 'sallyport');
+      const config = join(folder, 'sallyport.yaml');
+      writeFileSync(config, (data as Record<string, string>)['sallyport.yaml'] ?? '');
+      const rotate = ['rotate-keys', '--config', config, '--secret', secret, '--json'];
+      const rotated = await Promise.all([sallyport(...rotate), sallyport(...rotate)]);
+      const kids = rotated.map(({ stdout }) => (JSON.parse(stdout) as { kid: string }).kid);
+      const ring = await readRing(namespace);
+      expect(parseRing(ring).map(({ kid }) => kid)).toEqual(expect.arrayContaining(kids));
+      expect(parseRing(ring)).toHaveLength(3);
+      const shown = rotated.map(({ stdout, stderr }) => stdout + stderr).join('');
+      for (const { key } of parseRing(ring)) expect(shown + again.stdout).not.toContain(key);
+    });
+
+    it('says in one sentence that there is none, or that the option is no Secret', async () => {
+      const namespace = await cluster.makeNamespace();
+      const config = join(folder, 'minimal.yaml');
+      writeFileSync(
+        config,
+        'publicUrl: https://platform.example.com\nserver: {security: {useAuth: false}}\n',
+      );
+      const rotate = ['rotate-keys', '--config', config, '--secret'];
+      const missing = await sallyport(...rotate, `${namespace}/${RING}`);
+      expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining('not found')]);
+      for (const place of ['a/b/c', 'Not_A/name', '']) {
+        const refused = await sallyport(...rotate, place);
+        expect([refused.code, refused.stderr]).toEqual([
+          2,
+          expect.stringContaining('a Secret is NAMESPACE/NAME or NAME'),
+        ]);
+      }
+    });
   });
 
   it('without a Secret a rotation fails and makes none', async () => {
