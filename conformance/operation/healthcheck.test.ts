@@ -64,7 +64,7 @@ describe('sallyport healthcheck', () => {
         {
           ok: false,
           error: 'not_ready',
-          description: `${url}: not ready, waits for identity_provider`,
+          description: `${url}: not ready, waits for identity_provider, issuer_keys`,
         },
       ]);
       expect(await run(['healthcheck', '--url', url, '--live'])).toMatchObject({
