@@ -102,7 +102,7 @@ describe.skipIf(JAVA.isLeftOut)('Keycloak: sallyport idp on an empty realm', () 
 
   it('apply writes each secret into the places of the requirement, of mode 0600, and the deployment variables', () => {
     expect(filesOf(realm.folder).toSorted()).toEqual([
-      'cloud-cp/control-plane-service-secret/client_secret',
+      'cloud-cp/control-plane-services/client_secret',
       'cloud-cp/core-admin-secrets/client_secret',
       'cloud-cp/core-admin-secrets/oidc_client_secret',
       'cloud-cp/core-secret-auth/client_secret',
@@ -230,7 +230,7 @@ describe.skipIf(JAVA.isLeftOut)('Keycloak: sallyport idp on an empty realm', () 
     ).toEqual([
       ['Secret', 'cloud-cp/core-admin-secrets', ['client_secret', 'oidc_client_secret'], true],
       ['Secret', 'cloud-cp/core-secret-auth', ['client_secret'], true],
-      ['Secret', 'cloud-cp/control-plane-service-secret', ['client_secret'], true],
+      ['Secret', 'cloud-cp/control-plane-services', ['client_secret'], true],
       ['Secret', 'cloud/cloud-secret-auth', ['client_secret'], true],
     ]);
   });

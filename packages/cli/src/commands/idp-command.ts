@@ -5,7 +5,7 @@
  */
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { PROVIDERS } from '../idp/providers.ts';
+import { CONTROL_PLANE_SECRET, PROVIDERS } from '../idp/providers.ts';
 import type { SetupOptions } from '../idp/setup-options.ts';
 import type { Interruption } from '../process/interruption.ts';
 import type { ExitCode } from '../terminal/report.ts';
@@ -53,7 +53,7 @@ export function addIdpCommand(program: Command, stdio: Stdio): void {
       '--control-plane-secret <name>',
       "name of the Secret of the control plane's services",
       parseSecretName,
-      'control-plane-service-secret',
+      CONTROL_PLANE_SECRET,
     )
     .action(async (options) => {
       const { applyIdp } = await import('./idp-apply.ts');

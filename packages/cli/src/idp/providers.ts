@@ -1,5 +1,5 @@
 /**
- * The identity providers by name, for the command line: it loads nothing else.
+ * Names that the command line has as choices and defaults: it loads nothing else.
  *
  * @module
  */
@@ -9,3 +9,6 @@ export const PROVIDERS = ['keycloak', 'embedded', 'okta', 'entra', 'auth0', 'dex
 
 /** One of {@link PROVIDERS}. */
 export type Provider = (typeof PROVIDERS)[number];
+
+/** The Secret of the control plane's services, as the chart names it: the requirement leaves the name open. */
+export const CONTROL_PLANE_SECRET = 'control-plane-services';

@@ -9,6 +9,7 @@ import { type ConfigProblem, loadConfig } from '@sallyport/config';
 import { createDeploymentSpec } from '@sallyport/idp/provision';
 import { accept, type Result, refuse } from '@sallyport/protocol';
 import type { Recipe, RenderedRecipe } from '@sallyport/recipes';
+import { CONTROL_PLANE_SECRET } from '../idp/providers.ts';
 import { fileOf, listSecretPlaces, type SecretPlace } from '../idp/secret-layout.ts';
 
 /** What an installation is made from. */
@@ -55,8 +56,6 @@ const LISTEN_HOST = '127.0.0.1';
 const LISTEN_PORT = 8080;
 /** Peers whose forwarded headers count: the proxy on the same machine. */
 const PROXIES = ['127.0.0.1', '::1'];
-/** The requirement leaves the name open. */
-const CONTROL_PLANE_SECRET = 'control-plane-service-secret';
 const CONFIG_FILE = 'sallyport.yaml';
 const SECRETS_FOLDER = 'secrets';
 
