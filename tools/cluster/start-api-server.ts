@@ -6,11 +6,12 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { get } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { makeMemoryFolder } from '@sallyport/testing/files/memory-folder';
 import { freePort } from '@sallyport/testing/wire/ports';
 
 /** Programs, by their paths. */
@@ -39,6 +40,9 @@ export interface RunningApiServer {
 }
 
 const HOST = '127.0.0.1';
+const MEMORY = '/dev/shm';
+/** Twice what a run of all tests takes, at least. */
+const ROOM_BYTES = 1_073_741_824;
 const READY_MS = 60_000;
 const LOOK_EVERY_MS = 100;
 const START_ATTEMPTS = 3;
@@ -54,9 +58,7 @@ const SETPRIV = '/usr/bin/setpriv';
  * @throws With the end of the log when one of them ends, or is not ready within a minute.
  */
 export async function startApiServer(programs: ApiServerPrograms): Promise<RunningApiServer> {
-  const folder = mkdtempSync(
-    join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'sallyport-k8s-'),
-  );
+  const folder = makeFolder();
   const children: Child[] = [];
   const stop = async (): Promise<void> => {
     for (const child of children.toReversed()) await child.end();
@@ -71,6 +73,13 @@ export async function startApiServer(programs: ApiServerPrograms): Promise<Runni
     await stop();
     throw error;
   }
+}
+
+/** In memory where there is room: etcd writes files of 64 MB before it has anything to keep. */
+function makeFolder(): string {
+  if (!existsSync(MEMORY)) return makeMemoryFolder(tmpdir());
+  const { bavail, bsize } = statfsSync(MEMORY);
+  return makeMemoryFolder(bavail * bsize < ROOM_BYTES ? tmpdir() : MEMORY);
 }
 
 async function startEtcd(program: string, folder: string) {
