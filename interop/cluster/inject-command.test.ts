@@ -4,6 +4,7 @@
  * @module
  */
 
+import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:https';
 import { connect } from 'node:net';
@@ -173,6 +174,19 @@ describe('The certificate of sallyport inject', () => {
     await expect
       .poll(async () => (await ask(webhook, { body: reviewOf(POD) })).fingerprint, PATIENCE)
       .toBe(webhook.certificates.fingerprint());
+  });
+
+  it('stays while the new file is half written', async () => {
+    const webhook = await startWebhook();
+    onTestFinished(async () => void (await webhook.stop()));
+    const before = webhook.certificates.fingerprint();
+    const { authority, certFile, keyFile } = webhook.certificates;
+    const chain = `${readFileSync(certFile, 'utf8')}${authority.slice(0, 300)}`;
+    webhook.certificates.replace(chain, readFileSync(keyFile, 'utf8'));
+    await expect
+      .poll(() => webhook.process.stderr(), PATIENCE)
+      .toMatch(/certificate_kept.*tls\.crt/);
+    expect((await ask(webhook, { body: reviewOf(POD) })).fingerprint).toBe(before);
   });
 
   it('is needed at the start', async () => {

@@ -5,7 +5,7 @@
  */
 
 import type { Socket } from 'node:net';
-import { createServer, type TLSSocket } from 'node:tls';
+import { createSecureContext, createServer, type TLSSocket } from 'node:tls';
 
 /** Certificate and key, PEM. */
 export interface TlsOptions {
@@ -25,10 +25,30 @@ export interface TlsFrontOptions extends TlsOptions {
 
 const MIN_VERSION = 'TLSv1.2';
 
+/**
+ * Looks whether connections can be accepted with a certificate and key: all of the file is read, to the last certificate, and a key
+ * is held to the strength that OpenSSL demands. Does not look at names and times.
+ *
+ * @returns What is wrong, in OpenSSL's own words, which hold nothing of the files; `undefined` when nothing is.
+ */
+export function findTlsFault({ key, cert }: TlsOptions): string | undefined {
+  try {
+    createSecureContext({ key, cert, minVersion: MIN_VERSION });
+    return undefined;
+  } catch (cause) {
+    const { reason = 'unusable', code = 'no code' } = cause as { reason?: string; code?: string };
+    return `${reason} (${code})`;
+  }
+}
+
 /** Accepts TLS connections. */
 export interface TlsFront {
   accept(socket: Socket): void;
-  /** Shows another certificate from the next handshake on; connections that are open stay as they are. */
+  /**
+   * Shows another certificate from the next handshake on; connections that are open stay as they are.
+   *
+   * @throws {Error} Where {@link findTlsFault} finds something.
+   */
   use(certificate: TlsOptions): void;
   /** Closes connections whose handshake is not complete. */
   drain(): void;

@@ -6,7 +6,7 @@
 
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { type FileTerms, readBoundedFile } from '@sallyport/config/files';
-import type { TlsOptions } from '@sallyport/gateway/listeners';
+import { findTlsFault, type TlsOptions } from '@sallyport/gateway/listeners';
 import { accept, type Result, refuse } from '@sallyport/protocol';
 
 /** Paths of both. */
@@ -25,7 +25,7 @@ export interface ReadCertificate extends TlsOptions {
 const TERMS: FileTerms = { maxBytes: 262_144, mayBeLink: true, owner: 'any_user' };
 
 /**
- * Reads both, and sees that they belong together: while they are replaced one after the other they do not.
+ * Reads both, and sees that they belong together: while they are replaced one after the other they do not. TLS has to be able to use all of it: a file that is still being written ends within a certificate.
  *
  * Does not check who signed the certificate, for which names, nor whether it has expired: the API server does, and says so.
  *
@@ -53,9 +53,9 @@ export function readCertificate(paths: CertificatePaths): Result<ReadCertificate
   } catch {
     return refuse(`${paths.key}: found no private key (PEM) without a passphrase`);
   }
-  return accept({
-    cert: certificate.value,
-    key: key.value,
-    expiresAt: first.validToDate.getTime(),
-  });
+  const pair = { cert: certificate.value, key: key.value };
+  const fault = findTlsFault(pair);
+  return fault === undefined
+    ? accept({ ...pair, expiresAt: first.validToDate.getTime() })
+    : refuse(`${paths.certificate}: found a certificate that TLS cannot use: ${fault}`);
 }
