@@ -1,0 +1,75 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Plane, startPlane } from '../../conformance/wire/platform.ts';
+import { run } from '../../conformance/wire/process.ts';
+
+interface Found {
+  readonly ok: boolean;
+  readonly findings: readonly { readonly code: string; readonly what: string }[];
+  readonly probes: readonly { readonly id: string; readonly status: string }[];
+}
+
+describe('The doctor at a platform with its services', () => {
+  let plane: Plane;
+  let variables: Readonly<Record<string, string>>;
+
+  beforeAll(async () => {
+    plane = await startPlane(['--platform']);
+    const text = readFileSync(join(plane.state, 'deployment.env'), 'utf8');
+    const all = [...text.matchAll(/^(\w+)='([^']*)'$/gm)];
+    // What a service has in its file would yield to these.
+    const kept = all.filter(([, name = '']) => !/^(?:INTERNAL|AUTH)_/.test(name));
+    variables = Object.fromEntries(kept.map(([, name = '', value = '']) => [name, value]));
+  });
+  afterAll(() => plane.stop());
+
+  const configOf = (pod: string): string => join(plane.state, 'platform/pods', pod, 'config.yaml');
+  const listPods = (): readonly string[] =>
+    readdirSync(join(plane.state, 'platform/pods')).filter((pod) =>
+      readdirSync(join(plane.state, 'platform/pods', pod)).includes('config.yaml'),
+    );
+
+  /** Looks at the running platform, and at these files of its services. */
+  async function examine(files: readonly string[]): Promise<Found> {
+    const clients = files.flatMap((file) => ['--client-config', file]);
+    const args = ['doctor', plane.url, '--skip', 'machine', '--json', ...clients];
+    const { stdout } = await run(args, variables);
+    return JSON.parse(stdout) as Found;
+  }
+
+  /** The files of all pods, with one line of one pod changed. */
+  function withChanged(pod: string, pattern: RegExp, line: string): readonly string[] {
+    const text = readFileSync(configOf(pod), 'utf8');
+    expect(text).toMatch(pattern);
+    const changed = join(plane.state, `${pod}-changed.yaml`);
+    writeFileSync(changed, text.replace(pattern, line));
+    return listPods().map((each) => (each === pod ? changed : configOf(each)));
+  }
+
+  it('finds nothing wrong, with the files of every service', async () => {
+    const pods = listPods();
+    expect(pods.length).toBeGreaterThan(5);
+    const { ok, findings, probes } = await examine(pods.map(configOf));
+    expect([ok, findings]).toEqual([true, []]);
+    const admitted = probes.filter(({ id }) => id.endsWith('.admission'));
+    expect(admitted.length).toBeGreaterThan(5);
+    expect(admitted.filter(({ status }) => status !== 'ok')).toEqual([]);
+  });
+
+  it.each([
+    [
+      'operator',
+      /clientSecretLocation: .*/,
+      'clientSecretLocation: /nowhere/client_secret',
+      'secret_folder_missing',
+    ],
+    ['operator', /enable: true/, 'enable: false', 'service_auth_disabled'],
+    ['operator', /clientId: .*/, 'clientId: another-app', 'client_ids_differ'],
+    ['executions', /tokenUrl: .*/, 'tokenUrl: http://127.0.0.1:1/token', 'connection_refused'],
+    ['executions', /- all/, '- nosuch', 'token_scope_missing'],
+  ])('names what is wrong with %s alone: %s', async (pod, pattern, line, code) => {
+    const { findings } = await examine(withChanged(pod, pattern, line));
+    expect(findings[0]?.code).toBe(code);
+  });
+});
