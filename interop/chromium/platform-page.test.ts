@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createConsoleKey } from '../../packages/cli/src/console/console-key.ts';
 import { createConsole } from '../../packages/cli/src/console/console-server.ts';
 import type { ActorView } from '../../packages/cli/src/console/platform-view.ts';
 import { CHROMIUM } from './chromium.ts';
@@ -34,10 +35,16 @@ describe.skipIf(CHROMIUM.isLeftOut)('Chromium: the page of the platform', () => 
   let page: Page;
   let shown: ActorView = OPERATOR;
   beforeAll(async () => {
-    const serve = createConsole('http://127.0.0.1:1', () => [shown]);
+    const key = createConsoleKey();
+    const serve = createConsole({
+      idpOrigin: 'http://127.0.0.1:1',
+      key,
+      viewPlatform: () => [shown],
+    });
     server = createServer((request, response) => {
       // As the gateway says it.
       request.headers['x-user-subject'] = 'ada';
+      request.headers['x-console-key'] = key;
       serve(request, response);
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -9,8 +9,8 @@ import { join, resolve } from 'node:path';
 import { API_SCOPE, createEmbeddedIdp } from '@sallyport/idp';
 import { createPinoLog } from '@sallyport/server';
 import { listenOnOnePort } from '@sallyport/server/listener';
-import { createConsole } from '../console/console-server.ts';
-import type { PlatformView } from '../console/platform-view.ts';
+import { createConsoleKey } from '../console/console-key.ts';
+import { type ConsoleOptions, createConsole } from '../console/console-server.ts';
 import { findFreePort } from '../process/free-port.ts';
 import { stopSignal } from '../process/stop-signal.ts';
 import { EXIT, type Stdio } from '../terminal/stdio.ts';
@@ -119,9 +119,17 @@ export async function up(options: UpOptions, stdio: Stdio): Promise<number> {
     let platform: Platform | undefined;
     const hasPlatform = options.platform === true;
     const viewPlatform = () => platform?.view() ?? [];
+    const consoleKey = createConsoleKey();
     const consoleOrigin =
       options.upstream ??
-      (await startConsole(issuer, hasPlatform ? viewPlatform : undefined, stops));
+      (await startConsole(
+        {
+          idpOrigin: issuer,
+          key: consoleKey,
+          viewPlatform: hasPlatform ? viewPlatform : undefined,
+        },
+        stops,
+      ));
     await openGateway(
       {
         publicUrl: url,
@@ -131,6 +139,7 @@ export async function up(options: UpOptions, stdio: Stdio): Promise<number> {
         admin,
         adminOrigin: `http://${LOOPBACK}:${adminListener.port}`,
         consoleOrigin,
+        consoleKey,
         upstream: options.upstream,
         platform: hasPlatform ? (...service) => platform?.findService(...service) : undefined,
         log,
@@ -170,12 +179,8 @@ export async function up(options: UpOptions, stdio: Stdio): Promise<number> {
   }
 }
 
-async function startConsole(
-  idpOrigin: string,
-  viewPlatform: (() => PlatformView) | undefined,
-  stops: Stop[],
-): Promise<string> {
-  const listener = await listenHttp(createConsole(idpOrigin, viewPlatform), 0, LOOPBACK);
+async function startConsole(options: ConsoleOptions, stops: Stop[]): Promise<string> {
+  const listener = await listenHttp(createConsole(options), 0, LOOPBACK);
   stops.push(() => listener.close());
   return `http://${LOOPBACK}:${listener.port}`;
 }

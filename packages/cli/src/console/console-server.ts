@@ -6,23 +6,29 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { IDENTITY_HEADERS, PATHS } from '@sallyport/protocol';
+import { carriesConsoleKey } from './console-key.ts';
 import { buildConsolePage } from './console-page.ts';
 import { CONSOLE_SCRIPT } from './console-script.ts';
 import { buildPlatformPage, describePlatform, PLATFORM_PATH } from './platform-page.ts';
 import { PLATFORM_SCRIPT } from './platform-script.ts';
 import type { PlatformView } from './platform-view.ts';
 
-/**
- * Creates the listener. It trusts the identity headers, because only the gateway can reach it: it
- * must not be listened for on anything but the loopback.
- *
- * @param idpOrigin - Where signing out leads.
- * @param viewPlatform - What the page of the platform shows; without it there is no such page.
- */
-export function createConsole(
-  idpOrigin: string,
-  viewPlatform?: () => PlatformView,
-): (req: IncomingMessage, res: ServerResponse) => void {
+/** What {@link createConsole} needs. */
+export interface ConsoleOptions {
+  /** Where signing out leads. */
+  readonly idpOrigin: string;
+  /** The key that the gateway adds, see {@link addConsoleKey}. */
+  readonly key: string;
+  /** What the page of the platform shows; without it there is no such page. */
+  readonly viewPlatform?: (() => PlatformView) | undefined;
+}
+
+/** Creates the listener. It trusts the identity headers of requests that carry the gateway's key, and of no other. */
+export function createConsole({
+  idpOrigin,
+  key,
+  viewPlatform,
+}: ConsoleOptions): (req: IncomingMessage, res: ServerResponse) => void {
   return (req, res) => {
     const path = req.url?.split('?', 1)[0] ?? '/';
     const script = SCRIPTS.get(path);
@@ -32,7 +38,7 @@ export function createConsole(
       return typeof value === 'string' ? decode(value) : '';
     };
     const subject = identity(IDENTITY_HEADERS.subject);
-    if (subject === '') {
+    if (subject === '' || !carriesConsoleKey(req, key)) {
       answerWithoutSession(req.url, res);
       return;
     }

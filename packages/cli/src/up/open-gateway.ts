@@ -9,6 +9,7 @@ import { PATHS, ROUTE_GROUPS, type RouteGroup } from '@sallyport/protocol';
 import type { AdminServer } from '@sallyport/server';
 import type { Log } from '@sallyport/server/observe';
 import { ACTORS } from '../../../../examples/platform/actors.ts';
+import { addConsoleKey } from '../console/console-key.ts';
 import type { FindService } from './platform/start-platform.ts';
 
 /** What {@link openGateway} needs. */
@@ -21,6 +22,8 @@ export interface GatewayOfPlane {
   /** Origins of the backends. */
   readonly adminOrigin: string;
   readonly consoleOrigin: string;
+  /** Proves to the console that a request came through here. */
+  readonly consoleKey: string;
   /** Stands in front of this server instead of the console. */
   readonly upstream: string | undefined;
   /** Finds a service of the platform; absent where none are to run. */
@@ -60,7 +63,8 @@ export async function openGateway(
       return kind === 'grpc' ? upstream : (upstream ?? plane.consoleOrigin);
     },
     tls: plane.tls,
-    answer: admin.answer,
+    // An application of one's own gets no header that it would have to ignore.
+    answer: upstream === undefined ? addConsoleKey(admin.answer, plane.consoleKey) : admin.answer,
     backendHeaders: admin.backendHeaders,
     log: (event, fields) => log('info', event, fields),
   });
