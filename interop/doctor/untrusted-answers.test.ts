@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type FaultyPlane, IDS, json, page, startFaultyPlane } from './faulty-plane.ts';
@@ -33,12 +33,17 @@ async function startThief() {
       json(200, {})(req, res, '');
     });
   });
+  return { stolen, url: await listen(server) };
+}
+
+/** Until the test ends. */
+async function listen(server: Server): Promise<string> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {
     server.closeAllConnections();
     server.close();
   });
-  return { stolen, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 describe('A secret goes to the configured token endpoint alone', () => {
@@ -81,6 +86,47 @@ describe('A secret goes to the configured token endpoint alone', () => {
     await plane.examine();
     const basic = Buffer.from(`${IDS.service}:${plane.serviceSecret}`).toString('base64');
     expect(seen).toContain(`Basic ${basic}`);
+  });
+});
+
+/** The platform at a second address, and the tokens that arrived there. */
+async function startSecondAddress() {
+  const tokens: string[] = [];
+  const server = createServer((req, res) => {
+    if (Object.values(req.headers).some((value) => String(value).startsWith('Bearer ey')))
+      tokens.push(req.url ?? '');
+    const sent = request(
+      `${plane.url}${req.url ?? ''}`,
+      { method: req.method ?? 'GET', headers: req.headers },
+      (answer) => {
+        res.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.pipe(res);
+      },
+    );
+    req.pipe(sent);
+  });
+  return { tokens, url: await listen(server) };
+}
+
+describe('A token goes to the configured platform alone', () => {
+  it('an address that no configuration names is shown none, and the report says so', async () => {
+    const { tokens, url } = await startSecondAddress();
+    const { probes } = await plane.examine({ url });
+    expect(probes.find(({ id }) => id === 'grants.client.1.token')?.status).toBe('ok');
+    expect(probes.find(({ id }) => id === 'grants.client.1.admission')).toMatchObject({
+      status: 'skip',
+      why: expect.stringContaining(`no configuration names ${url}`),
+    });
+    expect(tokens).toEqual([]);
+  });
+
+  it('one of its authorizedUris is shown it', async () => {
+    const { tokens, url } = await startSecondAddress();
+    const { probes } = await plane.examine({ url, config: { auth: { authorizedUris: [url] } } });
+    expect(probes.find(({ id }) => id === 'grants.client.1.admission')).toMatchObject({
+      status: 'ok',
+    });
+    expect(tokens).toEqual(['/me']);
   });
 });
 

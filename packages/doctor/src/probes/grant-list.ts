@@ -88,10 +88,12 @@ function mayReceiveSecret(
 ): boolean {
   if (tokenUrl !== '') return true;
   if (config === undefined) return false;
-  const own = [config.publicUrl, ...config.auth.authorizedUris].map(
-    (uri) => URL.parse(uri)?.origin,
-  );
-  return endpoint === undefined || own.includes(endpoint.origin);
+  return endpoint === undefined || listOwnOrigins(config).includes(endpoint.origin);
+}
+
+/** The platform's origins by its own configuration. */
+function listOwnOrigins({ publicUrl, auth }: Config): readonly string[] {
+  return [publicUrl, ...auth.authorizedUris].flatMap((uri) => URL.parse(uri)?.origin ?? []);
 }
 
 function listServiceProbes(
@@ -111,9 +113,13 @@ function listServiceProbes(
   const grant = createServiceGrantProbe(id, title, form, ground, subject.now);
   const config = subject.server?.loaded.config;
   const token = createTokenProbe(id, { token: grant, issuer, discovery, config });
-  return headers === undefined || host === undefined
-    ? [grant, token]
-    : [grant, token, createAdmissionProbe(id, token, headers.read, host.ready, ground.ask)];
+  if (headers === undefined || host === undefined) return [grant, token];
+  const origins = [
+    ...(settings?.endpoint === undefined ? [] : [settings.endpoint.origin]),
+    ...(config === undefined ? [] : listOwnOrigins(config)),
+  ];
+  const door = { header: headers.read, ready: host.ready, origins };
+  return [grant, token, createAdmissionProbe(id, token, door, ground.ask)];
 }
 
 function listNativeProbes({ discovery, metadata }: GrantRoots, ask: Ask): readonly Probe[] {

@@ -5,9 +5,9 @@
  */
 
 import { type Config, listAudienceSpellings } from '@sallyport/config';
-import { PATHS } from '@sallyport/protocol';
+import { isOnThisMachine, PATHS } from '@sallyport/protocol';
 import { type Finding, fail } from '../finding/finding.ts';
-import { broken, found, type Probe } from '../graph/probe.ts';
+import { broken, found, type Probe, skipped } from '../graph/probe.ts';
 import { type Ask, describeAnswer, readObject, reasonOf } from '../network/exchange.ts';
 import type { ObtainedToken } from './grants.ts';
 
@@ -46,12 +46,26 @@ export function createTokenProbe(
   };
 }
 
-/** Makes the probe that shows the token to `/me`, in the header that the platform names. */
+/** Where a token is shown. */
+export interface TokenDoor {
+  /** The header that the platform names. */
+  readonly header: Probe<string>;
+  /** Has a value once the platform can be spoken to: its address. */
+  readonly ready: Probe<URL>;
+  /** Origins of the platform by the configurations of the client and of the admin service. */
+  readonly origins: readonly string[];
+}
+
+/**
+ * Makes the probe that shows the token to `/me`, in the header that the platform names.
+ *
+ * A token is a credential, and an address on a command line may be mistyped: the token goes only to an origin that a
+ * configuration names, and over https, except on this machine. Otherwise the probe is skipped.
+ */
 export function createAdmissionProbe(
   id: string,
   token: Probe<ObtainedToken>,
-  header: Probe<string>,
-  ready: Probe<URL>,
+  { header, ready, origins }: TokenDoor,
   ask: Ask,
 ): Probe {
   return {
@@ -61,7 +75,12 @@ export function createAdmissionProbe(
     needs: [token, header, ready],
     async run(answers) {
       const { accessToken, name, clientId } = answers.get(token);
-      const url = answers.get(ready).origin + PATHS.me;
+      const { origin, protocol, hostname } = answers.get(ready);
+      if (!origins.includes(origin))
+        return skipped(`no configuration names ${origin}: a token is shown to no other address`);
+      if (protocol !== 'https:' && !isOnThisMachine(hostname))
+        return skipped(`${origin} is plain http: a token can be read on the way`);
+      const url = origin + PATHS.me;
       const headers = {
         [answers.get(header)]: `Bearer ${accessToken}`,
         accept: 'application/json',
