@@ -61,6 +61,11 @@ function readSource(file: string): string | undefined {
   }
 }
 
+/** The entries that still wait; there are none since the requirement is complete. */
+function findUndelivered(requirements: readonly Requirement[]): readonly string[] {
+  return requirements.filter(({ delivered }) => !delivered).map(({ id }) => id);
+}
+
 describe('the requirement table', () => {
   const { requirements, problems } = parseRequirementTable(TABLE);
 
@@ -74,6 +79,15 @@ describe('the requirement table', () => {
 
   it('names for every delivered statement a test and a negative twin that exist', () => {
     expect(findTestProblems(requirements, readSource)).toEqual([]);
+  });
+
+  it('leaves no statement undelivered', () => {
+    expect(findUndelivered(requirements)).toEqual([]);
+  });
+
+  it('names an entry that is not delivered', () => {
+    const open = { ...DELIVERED, delivered: false };
+    expect(findUndelivered([DELIVERED, open])).toEqual([DELIVERED.id]);
   });
 
   it('says of every statement the requirement leaves open what was decided', () => {

@@ -33,7 +33,7 @@ function certify(key: KeyObject): string {
 }
 
 function toKeyFile(key: KeyObject): string {
-  return key.export({ type: 'pkcs8', format: 'pem' }).toString();
+  return key.export({ type: 'pkcs8', format: 'pem' });
 }
 
 function toPem(base64: string): string {
