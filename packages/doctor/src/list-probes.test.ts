@@ -141,15 +141,20 @@ describe('The graph of a platform with its configuration', () => {
     expect([...groups].toSorted()).toEqual(['config', 'secrets']);
   });
 
-  it('sends no secret where no configuration names the token endpoint', () => {
-    const subject = createSubject({ server: undefined, clients: [toClient('one', '')] });
-    const ids = listProbes(subject).map(({ id }) => id);
-    expect(ids).toContain('secrets.client.1');
-    expect(ids).not.toContain('grants.client.1');
+  it('sends no secret where no configuration names the token endpoint, and says so', async () => {
+    const grantOf = (subject: Subject) =>
+      listProbes(subject).find(({ id }) => id === 'grants.client.1');
+    const unnamed = createSubject({ server: undefined, clients: [toClient('one', '')] });
+    const grant = grantOf(unnamed);
+    expect(grant?.needs).toEqual([]);
+    expect(await grant?.run({} as never, new AbortController().signal)).toMatchObject({
+      kind: 'skip',
+      why: expect.stringContaining('no configuration names its token endpoint'),
+    });
     const named = createSubject({
       server: undefined,
       clients: [toClient('one', 'https://t.example/')],
     });
-    expect(listProbes(named).map(({ id }) => id)).toContain('grants.client.1');
+    expect(grantOf(named)?.needs).not.toEqual([]);
   });
 });

@@ -8,7 +8,7 @@ import type { ClientSettings, PlatformMetadata } from '@sallyport/client';
 import type { Config } from '@sallyport/config';
 import type { IssuerDocument } from '@sallyport/server/issuer';
 import { type Finding, warn } from '../finding/finding.ts';
-import { found, type Probe } from '../graph/probe.ts';
+import { found, type Probe, skipped } from '../graph/probe.ts';
 import type { Ask } from '../network/exchange.ts';
 import type { Network } from '../network/network.ts';
 import type { ClientSubject, Subject } from '../subject.ts';
@@ -70,7 +70,10 @@ export function listGrantProbes(
   for (const [at, client] of subject.clients.entries()) {
     const secret = secrets.held.get(`client.${at + 1}`);
     if (secret === undefined || client.settings === undefined) continue;
-    if (!mayReceiveSecret(client.settings, config)) continue;
+    if (!mayReceiveSecret(client.settings, config)) {
+      probes.push(toUntried(`client.${at + 1}`, client));
+      continue;
+    }
     const ground = { secret, endpoint: endpointOf(client.settings.tokenUrl), others, ask };
     probes.push(...listServiceProbes(`client.${at + 1}`, client, ground, subject, roots));
   }
@@ -88,12 +91,25 @@ function mayReceiveSecret(
 ): boolean {
   if (tokenUrl !== '') return true;
   if (config === undefined) return false;
-  return endpoint === undefined || listOwnOrigins(config).includes(endpoint.origin);
+  // A platform on one port may be reached with TLS and without; the secret goes to the configured issuer's endpoint.
+  const own = listOwnOrigins(config).map((origin) => new URL(origin).host);
+  return endpoint === undefined || own.includes(new URL(endpoint.origin).host);
 }
 
 /** The platform's origins by its own configuration. */
 function listOwnOrigins({ publicUrl, auth }: Config): readonly string[] {
   return [publicUrl, ...auth.authorizedUris].flatMap((uri) => URL.parse(uri)?.origin ?? []);
+}
+
+/** Its secret is sent nowhere, and that is said. */
+function toUntried(id: string, { block, file }: ClientSubject): Probe {
+  return {
+    id: `grants.${id}`,
+    group: 'grants',
+    title: `client credentials of ${block} of ${file}`,
+    needs: [],
+    run: () => skipped('no configuration names its token endpoint (--config, or tokenUrl)'),
+  };
 }
 
 function listServiceProbes(
