@@ -109,9 +109,10 @@ describe('sallyport inject', () => {
     ['no review', '{"kind":"Pod"}', 400, 'expected an AdmissionReview'],
     ['a review without a uid', reviewOf(POD).replace('"u-1"', '7'), 400, 'no uid'],
     ['no body', undefined, 400, 'no JSON'],
-    ['a body of 9 MB', `"${'x'.repeat(9_000_000)}"`, 413, 'larger than 8 MiB'],
-    ['a body of 9 MB in chunks', ['"', 'x'.repeat(9_000_000)], 413, 'larger than 8 MiB'],
-    ['JSON a hundred thousand levels deep', '['.repeat(100_000), 400, 'no JSON'],
+    ['a body of 5 MB', `"${'x'.repeat(5_000_000)}"`, 413, 'larger than 4 MiB'],
+    ['a body of 5 MB in chunks', ['"', 'x'.repeat(5_000_000)], 413, 'larger than 4 MiB'],
+    ['JSON a hundred thousand levels deep', '['.repeat(100_000), 413, 'deeper than 64 levels'],
+    ['JSON of a million lists', `[${'[],'.repeat(1_000_000)}[]]`, 413, 'too many values'],
   ])('refuses %s and goes on', async (_, body, status, sentence) => {
     const before = await webhook.metric('sallyport_inject_reviews_total{outcome="malformed"}');
     const answer = await ask(webhook, { body });
@@ -120,6 +121,24 @@ describe('sallyport inject', () => {
       before + 1,
     );
     expect((await ask(webhook, { body: reviewOf(POD) })).status).toBe(200);
+  });
+
+  it('answers the review of a pod as large as Kubernetes keeps one', async () => {
+    const env = Array.from({ length: 20_000 }, (_, n) => ({
+      name: `N${n}`,
+      value: 'x'.repeat(40),
+    }));
+    const pod = { ...POD, spec: { containers: [{ name: 'main', env }] } };
+    const body = reviewOf(pod);
+    expect(body.length).toBeGreaterThan(1_300_000);
+    expect((await ask(webhook, { body })).text).toContain('"patchType":"JSONPatch"');
+  });
+
+  it('has a heap that fits the memory limit of its chart', () => {
+    const command = readFileSync(`/proc/${webhook.process.pid}/cmdline`, 'utf8').split('\0');
+    expect(command.filter((part) => part.includes('old-space-size')).at(-1)).toBe(
+      '--max-old-space-size=96',
+    );
   });
 
   it('has nothing at another path, and takes reviews by POST alone', async () => {

@@ -84,23 +84,33 @@ function expectSignals() {
 function beSmall() {
   const { execArgv, env } = process;
   const said = `${execArgv.join(' ')} ${env.NODE_OPTIONS ?? ''}`.replaceAll('_', '-');
+  const isSmall = said.includes('semi-space-size');
   // A channel to the process that started this one would not survive.
   if (
-    said.includes('semi-space-size') ||
+    (isSmall && process.argv[2] !== 'inject') ||
     process.send !== undefined ||
     process.platform === 'win32'
   )
     return;
-  const { options, environment } = readRuntimeOptions();
+  const { options, environment, inject } = readRuntimeOptions();
+  // The image says what suits `serve`; the webhook stays within the chart's limit for it, which is far lower.
+  const isHeapChosen = said
+    .split(' ')
+    .some((option) => /old-space-size|max-heap-size/.test(option) && !options.includes(option));
+  const own = process.argv[2] === 'inject' && !isHeapChosen ? inject : [];
+  if (isSmall && own.length === 0) return;
   // Where there is less memory, the runtime takes its share of that, which is the smaller one.
   const memory = Math.min(
     process.getBuiltinModule('node:os').totalmem(),
     process.constrainedMemory() || Number.POSITIVE_INFINITY,
   );
   const isHeapDecided = memory < 4 * GIGABYTE || /old-space-size|max-heap-size/.test(said);
-  const small = options.filter((option) => !(isHeapDecided && option.includes('old-space-size')));
+  const small = isSmall
+    ? []
+    : options.filter((option) => !(isHeapDecided && option.includes('old-space-size')));
   if (isCheckout) small.push(SOURCE_CONDITION);
-  const args = [...small, ...execArgv, ...process.argv.slice(1)];
+  // Of two limits the last one counts.
+  const args = [...small, ...execArgv, ...own, ...process.argv.slice(1)];
   try {
     process.execve(process.execPath, [process.execPath, ...args], { ...environment, ...env });
   } catch {

@@ -13,6 +13,7 @@ import type { InjectionSettings } from '@sallyport/kubernetes/inject';
 import { PATHS } from '@sallyport/protocol';
 import type { HttpHandler, HttpRequest, HttpResponse } from '@sallyport/server/listener';
 import { describeFailure, type Log } from '@sallyport/server/observe';
+import { findJsonExcess, type JsonBounds } from './json-bounds.ts';
 import { createBodyReader } from './request-body.ts';
 
 /** Where the API server asks. */
@@ -71,9 +72,11 @@ export function createWebhookHandler({
       const [status, sentence] = BODY_ANSWERS[body.error];
       return malformed(res, status, sentence);
     }
+    const excess = findJsonExcess(body.value, BOUNDS);
+    if (excess !== undefined) return malformed(res, 413, EXCESS_SENTENCES[excess]);
     let review: unknown;
     try {
-      review = JSON.parse(body.value);
+      review = JSON.parse(body.value.toString('utf8'));
     } catch {
       return malformed(res, 400, 'the body is no JSON');
     }
@@ -90,8 +93,15 @@ export function createWebhookHandler({
   }
 }
 
+/** A pod nests some ten levels; one of 1.5 MiB has some 100,000 of the signs that are counted. */
+const BOUNDS: JsonBounds = { depthMax: 64, tokensMax: 200_000 };
+const EXCESS_SENTENCES = {
+  too_deep: 'the review is nested deeper than 64 levels',
+  too_many_values: 'the review has too many values',
+} as const;
+
 const BODY_ANSWERS = {
-  too_large: [413, 'the review is larger than 8 MiB'],
+  too_large: [413, 'the review is larger than 4 MiB'],
   too_many: [503, 'too many reviews at once'],
   broken_off: [400, 'the body is not whole'],
 } as const;

@@ -13,7 +13,10 @@ describe('The body of a review', () => {
     const [first, second] = [Buffer.from('ü').subarray(0, 1), Buffer.from('ü').subarray(1)];
     const body = Readable.from([first, second]);
     const read = createBodyReader(10, 100);
-    expect(await read(body as unknown as HttpRequest)).toEqual({ ok: true, value: 'ü' });
+    expect(await read(body as unknown as HttpRequest)).toEqual({
+      ok: true,
+      value: Buffer.from('ü'),
+    });
   });
 
   it('is refused beyond its limit, once all of it has come', async () => {

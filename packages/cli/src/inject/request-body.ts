@@ -10,21 +10,21 @@ import type { HttpRequest } from '@sallyport/server/listener';
 /** Why there is no body. */
 export type BodyRefusal = 'too_large' | 'too_many' | 'broken_off';
 
-/** Kubernetes takes objects of up to 3 MiB; a review holds the object, and things of about its size around it. */
-const BODY_MAX_BYTES = 8_388_608;
-/** Of all requests together, while they are read. */
-const TOGETHER_MAX_BYTES = 67_108_864;
+/** A review of a new pod holds one object, of an update two; etcd takes 1.5 MiB for each. */
+const BODY_MAX_BYTES = 4_194_304;
+/** Of all requests together, while they are read: what the charts give the process has room for it, and for one that is parsed. */
+const TOGETHER_MAX_BYTES = 16_777_216;
 
 /**
  * Creates the reader. How long a body may take is the listener's to limit. What is refused is read to its end and thrown away: a
  * client that is still sending may not see an answer.
  *
- * @returns The body as UTF-8.
+ * @returns The bytes.
  */
 export function createBodyReader(
   bodyMaxBytes: number = BODY_MAX_BYTES,
   togetherMaxBytes: number = TOGETHER_MAX_BYTES,
-): (req: HttpRequest) => Promise<Result<string, BodyRefusal>> {
+): (req: HttpRequest) => Promise<Result<Buffer, BodyRefusal>> {
   let together = 0;
   return async (req) => {
     let pieces: Buffer[] = [];
@@ -44,9 +44,7 @@ export function createBodyReader(
         together += piece.length;
         pieces.push(piece);
       }
-      return refusal === undefined
-        ? accept(Buffer.concat(pieces).toString('utf8'))
-        : refuse(refusal);
+      return refusal === undefined ? accept(Buffer.concat(pieces, length)) : refuse(refusal);
     } catch {
       return refuse('broken_off');
     } finally {
