@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { honestManifests } from './faults/cluster.ts';
 import { FAULTS } from './faults.ts';
-import { type FaultyPlane, startFaultyPlane } from './faulty-plane.ts';
+import { type FaultyPlane, IDS, startFaultyPlane } from './faulty-plane.ts';
 
 let plane: FaultyPlane;
 
@@ -23,6 +23,35 @@ describe('A plane that is well', () => {
     expect(probes.length).toBeGreaterThan(40);
     const left = probes.filter(({ id, status }) => status !== 'ok' && !id.startsWith('machine.'));
     expect(left.map(({ id, why }) => `${id}: ${why}`)).toEqual([]);
+  });
+});
+
+describe('The configuration that the chart renders, with a block admin that names no endpoint', () => {
+  const admin = (plane: FaultyPlane) => ({
+    clientId: IDS.service,
+    clientSecretLocation: plane.write('admin_client_secret', plane.serviceSecret),
+  });
+
+  it('is for the platform at publicUrl, and has no finding', async () => {
+    const { findings, probes } = await plane.examine({ config: { admin: admin(plane) } });
+    expect(findings).toEqual([]);
+    const service = probes.filter(({ id }) => id.startsWith('grants.client.1'));
+    expect(service.map(({ status }) => status)).toEqual(['ok', 'ok', 'ok']);
+  });
+
+  it('is reported once where a key of the server is wrong', async () => {
+    const config = { admin: admin(plane), session: { maxLifetim: '1h' } };
+    const { findings } = await plane.examine({ config });
+    expect(findings.map(({ code, what }) => `${code}: ${what}`)).toEqual([
+      expect.stringMatching(/^config_invalid: .*session\.maxLifetim/),
+    ]);
+  });
+
+  it('is reported at the block where that is wrong, too', async () => {
+    const config = { admin: { ...admin(plane), authTyp: 'x' }, union: { auth: { clientId: '' } } };
+    const { findings } = await plane.examine({ config });
+    const keys = findings.map(({ what }) => /used: (\S+):/.exec(what)?.[1]).filter(Boolean);
+    expect(keys.toSorted()).toEqual(['admin.authTyp', 'union.auth.clientId']);
   });
 });
 

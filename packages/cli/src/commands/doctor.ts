@@ -117,10 +117,8 @@ async function readSubject(
     : undefined;
   const loaded = read?.ok === true ? read.value : undefined;
   const problems = read?.ok === false ? read.error : [];
-  const clients = readClientSubjects(
-    [...(config === undefined ? [] : [config]), ...clientConfig],
-    process.env,
-  );
+  const ofServer = config === undefined ? undefined : { path: config, loaded, problems };
+  const clients = readClientSubjects(ofServer, clientConfig, process.env);
   if (!clients.ok) return clients;
   const platformUrl = url === '' ? loaded?.config.publicUrl : url;
   const hasCluster =

@@ -5,7 +5,7 @@
  */
 
 import { type ClientBlock, loadClientSettings } from '@sallyport/client';
-import { readClientConfig } from '@sallyport/config';
+import { type ConfigProblem, type LoadedConfig, readClientConfig } from '@sallyport/config';
 import { type FileTerms, readBoundedFile } from '@sallyport/config/files';
 import type { ClientSubject } from '@sallyport/doctor';
 import { accept, type Result, refuse, withoutUnprintable } from '@sallyport/protocol';
@@ -20,13 +20,27 @@ const BLOCKS: readonly ClientBlock[] = [
   'executions.app.adminClient.connection',
 ];
 
-/** Reads every block that each file has. A file that cannot be read is a failure of the command. */
+/** The admin service's own file, which its services may share. */
+export interface ServerFile {
+  readonly path: string;
+  /** Absent where it cannot be used; `problems` says why. */
+  readonly loaded: LoadedConfig | undefined;
+  readonly problems: readonly ConfigProblem[];
+}
+
+/**
+ * Reads every block that each file has. A file that cannot be read is a failure of the command.
+ *
+ * In the admin service's own file the platform's address is `publicUrl` where the block names none, and what is wrong
+ * with that file already is not said once more for each block.
+ */
 export function readClientSubjects(
+  server: ServerFile | undefined,
   paths: readonly string[],
   environment: Environment,
 ): Result<readonly ClientSubject[], Failure> {
   const subjects: ClientSubject[] = [];
-  for (const path of paths) {
+  for (const path of [...(server === undefined ? [] : [server.path]), ...paths]) {
     const read = readBoundedFile(path, TERMS);
     if (!read.ok)
       return refuse({
@@ -35,7 +49,8 @@ export function readClientSubjects(
         hint: '',
         exitCode: EXIT.failure,
       });
-    subjects.push(...readBlocks({ path, text: read.value }, environment));
+    const ofServer = path === server?.path ? server : undefined;
+    subjects.push(...readBlocks({ path, text: read.value }, environment, ofServer));
   }
   return accept(subjects);
 }
@@ -43,18 +58,29 @@ export function readClientSubjects(
 function readBlocks(
   file: { readonly path: string; readonly text: string },
   env: Environment,
+  server: ServerFile | undefined,
 ): readonly ClientSubject[] {
   const { isGiven } = readClientConfig({ file, env: {}, flags: {}, variables: new Map() });
-  return BLOCKS.filter(isGiven).map((block) => {
-    const loaded = loadClientSettings({ file, env, flags: {}, block, findsPerson: true });
-    return loaded.ok
-      ? {
-          file: file.path,
-          block,
-          settings: loaded.value.settings,
-          problems: [],
-          warnings: loaded.value.warnings,
-        }
-      : { file: file.path, block, settings: undefined, problems: loaded.error, warnings: [] };
+  const endpointByDefault = server?.loaded?.config.publicUrl;
+  return BLOCKS.filter(isGiven).flatMap((block): readonly ClientSubject[] => {
+    const sources = { file, env, flags: {}, block, findsPerson: true, endpointByDefault };
+    const loaded = loadClientSettings(sources);
+    if (loaded.ok) {
+      const { settings, warnings } = loaded.value;
+      return [{ file: file.path, block, settings, problems: [], warnings }];
+    }
+    const problems = loaded.error.filter((problem) => !isKnown(problem, server));
+    if (problems.length === 0) return [];
+    return [{ file: file.path, block, settings: undefined, problems, warnings: [] }];
   });
+}
+
+/** Whether the admin service's file is to blame: by the same place, or because its `publicUrl` cannot be read. */
+function isKnown(problem: ConfigProblem, server: ServerFile | undefined): boolean {
+  const known = server?.problems ?? [];
+  if (known.length > 0 && problem.key === 'admin.endpoint' && problem.found === 'nothing')
+    return true;
+  return known.some(
+    ({ file, line, key }) => file === problem.file && line === problem.line && key === problem.key,
+  );
 }

@@ -9,6 +9,13 @@ import { type PlatformEndpoint, parseEndpoint } from './endpoint.ts';
 
 const KEY = 'admin.endpoint';
 
+/** What holds where no source names an address. */
+export interface EndpointTerms {
+  readonly isRequired: boolean;
+  /** Taken then. */
+  readonly byDefault?: string | undefined;
+}
+
 /**
  * Reads the address; adds what is wrong or weak about it.
  *
@@ -16,7 +23,7 @@ const KEY = 'admin.endpoint';
  */
 export function describeEndpoint(
   { config: { admin }, unsound, placeOf }: ClientConfig,
-  { isRequired }: { readonly isRequired: boolean },
+  { isRequired, byDefault = '' }: EndpointTerms,
   problems: ConfigProblem[],
   warnings: ConfigProblem[],
 ): PlatformEndpoint | undefined {
@@ -25,12 +32,13 @@ export function describeEndpoint(
     problems.push({ ...placeOf(KEY), key: KEY, found, expected });
     return undefined;
   };
-  if (admin.endpoint === '')
+  const endpoint = admin.endpoint === '' ? byDefault : admin.endpoint;
+  if (endpoint === '')
     return isRequired
       ? report('nothing', 'the address of the platform, such as dns:///platform.example.com')
       : undefined;
-  const parsed = parseEndpoint(admin.endpoint, admin.insecure);
-  const found = describeFound(admin.endpoint);
+  const parsed = parseEndpoint(endpoint, admin.insecure);
+  const found = describeFound(endpoint);
   if (parsed.ok) {
     const { isInsecure, isLoopback } = parsed.value;
     if (isInsecure && !isLoopback)

@@ -45,6 +45,8 @@ export interface ClientSettingsSources {
    * way, a sign-in by browser, is a problem in a Kubernetes pod: what is missing there is the API key.
    */
   readonly findsPerson?: boolean;
+  /** The platform's address where no source names one; the admin service's own file has it as `publicUrl`. */
+  readonly endpointByDefault?: string | undefined;
 }
 
 /**
@@ -75,7 +77,7 @@ export function loadClientSettings(
   const settings =
     block === 'admin'
       ? buildPersonOrApplication(read, sources, problems, warnings)
-      : buildService(read, block, brand, problems, warnings);
+      : buildService(read, sources, block, problems, warnings);
   if (settings === undefined || problems.length > 0) return refuse(orderProblems(problems));
   return accept({
     settings: settings.value,
@@ -91,7 +93,7 @@ interface Built {
 
 function buildPersonOrApplication(
   read: ClientConfig,
-  { env, brand = DEFAULT_BRAND, findsPerson = false }: ClientSettingsSources,
+  { env, brand = DEFAULT_BRAND, findsPerson = false, endpointByDefault }: ClientSettingsSources,
   problems: ConfigProblem[],
   warnings: ConfigProblem[],
 ): Built | undefined {
@@ -118,8 +120,8 @@ function buildPersonOrApplication(
     problems.push(missingKey);
     return undefined;
   }
-  const endpoint =
-    apiKey?.endpoint ?? describeEndpoint(read, { isRequired: true }, problems, warnings);
+  const terms = { isRequired: true, byDefault: endpointByDefault };
+  const endpoint = apiKey?.endpoint ?? describeEndpoint(read, terms, problems, warnings);
   const isJudged = !read.unsound.has('admin.authType');
   if (
     isJudged &&
@@ -158,8 +160,8 @@ function selectAuthType(read: ClientConfig, secret: FoundSecret, hasApiKey: bool
 
 function buildService(
   read: ClientConfig,
+  { brand = DEFAULT_BRAND, endpointByDefault }: ClientSettingsSources,
   block: Exclude<ClientBlock, 'admin'>,
-  brand: string,
   problems: ConfigProblem[],
   warnings: ConfigProblem[],
 ): Built {
@@ -181,7 +183,7 @@ function buildService(
     own.tokenUrl === '' && (read.origins.get(`${block}.scopes`) ?? 'default') === 'default';
   const endpoint = describeEndpoint(
     read,
-    { isRequired: own.enable && own.tokenUrl === '' },
+    { isRequired: own.enable && own.tokenUrl === '', byDefault: endpointByDefault },
     problems,
     warnings,
   );
