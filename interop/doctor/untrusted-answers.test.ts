@@ -131,7 +131,7 @@ describe('A token goes to the configured platform alone', () => {
 });
 
 describe('Words of servers', () => {
-  it('reach the terminal without a character that it obeys, whoever says them', async () => {
+  it('reach the terminal without a character that it obeys, from each server', async () => {
     plane.idp.set(TOKEN, json(400, { error: 'invalid_scope', error_description: HOSTILE }));
     plane.overMetadata({ code_challenge_methods_supported: [HOSTILE] });
     plane.setCookie = () => `a\u0085b=${'x'.repeat(5_000)}; SameSite=Strict`;

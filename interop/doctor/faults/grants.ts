@@ -11,7 +11,7 @@ import { IDS, json, page } from '../faulty-plane.ts';
 /** In this order in the table. */
 export const GRANTS_FAULTS: readonly Fault[] = [
   {
-    fault: 'a wrong client secret, at a provider that does not tell it from an unknown client',
+    fault: 'a wrong client secret, at a provider that answers it as an unknown client',
     cause: 'client_or_secret_wrong',
     probe: 'grants.client.1',
     ground: 'running plane',

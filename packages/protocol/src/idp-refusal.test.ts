@@ -148,7 +148,7 @@ describe('The cause of a refusal', () => {
     ).toBe('request_refused');
   });
 
-  it('a provider that was asked about no known client is not believed to tell the two apart', () => {
+  it('a provider that was asked about no known client is not believed to distinguish the two', () => {
     const { keycloak } = PROVIDERS;
     const { knownClientMadeUpSecret: _, ...probes } = probesAt(keycloak, 'unknown');
     expect(classifyIdpRefusal(keycloak.unknownClient, probes)).toBe('client_or_secret_wrong');

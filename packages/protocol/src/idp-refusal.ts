@@ -34,7 +34,7 @@ export interface IdpRefusalProbes {
   readonly knownClientMadeUpSecret?: IdpAnswer;
 }
 
-/** The causes. `client_or_secret_wrong`: the provider does not let the two be told apart. */
+/** The causes. `client_or_secret_wrong`: the provider answers both alike. */
 export type IdpRefusalCause =
   | 'audience_unknown'
   | 'client_is_public'
@@ -121,9 +121,9 @@ function findWrongHalf(
 ): IdpRefusalCause {
   if (madeUpClient === undefined) return 'client_or_secret_wrong';
   if (!isSame(refusal, madeUpClient)) return 'secret_wrong';
-  const isTelling =
+  const isDistinguished =
     knownClientMadeUpSecret !== undefined && !isSame(madeUpClient, knownClientMadeUpSecret);
-  return isTelling ? 'client_unknown' : 'client_or_secret_wrong';
+  return isDistinguished ? 'client_unknown' : 'client_or_secret_wrong';
 }
 
 function isSame(one: IdpAnswer, other: IdpAnswer): boolean {

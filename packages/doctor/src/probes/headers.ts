@@ -58,7 +58,7 @@ export function createHeaderProbes(
       return broken(
         fail(
           'header_dropped',
-          `the platform does not see the header ${named}, which it tells clients to send: something on the way removes it`,
+          `the platform does not see the header ${named}, which its metadata names to clients: something on the way removes it`,
           `Let every proxy pass ${named} on, to /me as well (nginx: proxy_set_header ${named} $http_${named.replaceAll('-', '_')};).`,
           [
             describeAnswer(answer),

@@ -103,7 +103,7 @@ describe('From a name to TLS', () => {
     ]);
   });
 
-  it('a name that is not there, and one that cannot be looked up now, are told apart', async () => {
+  it('a name that is not there, and one that cannot be looked up now, are distinguished', async () => {
     const whats = await Promise.all(
       ['ENOTFOUND', 'EAI_AGAIN'].map(async (code) => {
         const { findings } = await look({ lookup: () => Promise.reject(withCode(code)) });
