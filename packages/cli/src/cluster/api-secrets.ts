@@ -5,7 +5,7 @@
  */
 
 import { isIP } from 'node:net';
-import { accept, type Result, refuse, withoutUnprintable } from '@sallyport/protocol';
+import { accept, type Result, refuse } from '@sallyport/protocol';
 import { findNetworkCause } from '../terminal/network-cause.ts';
 import { readPodAccount } from './pod-account.ts';
 import {
@@ -18,6 +18,7 @@ import {
   replaceSecretData,
   type SecretStore,
 } from './secret-store.ts';
+import { withoutSecrets } from './without-secrets.ts';
 
 /** What {@link createApiSecrets} needs. */
 export interface ApiSecretsOptions {
@@ -33,7 +34,6 @@ const CALL_MS = 15_000;
 const CONNECT_MS = 5_000;
 /** A Secret is 1 MiB at most, in base64, with what stands around it. */
 const ANSWER_MAX_BYTES = 4_194_304;
-const DESCRIPTION_MAX = 500;
 
 /** By the word of the API server, else by the status. */
 const REASONS: ReadonlyMap<string, ClusterProblem['reason']> = new Map([
@@ -115,7 +115,7 @@ export function createApiSecrets({
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
-      return readAnswer(answer.statusCode, await answer.body.text());
+      return readAnswer(answer.statusCode, await answer.body.text(), body);
     } catch (cause) {
       const why = findNetworkCause(cause)?.why ?? 'no answer';
       return refuse({
@@ -132,7 +132,11 @@ function parse(answer: Result<unknown, ClusterProblem>) {
   return answer.ok ? parseSecret(answer.value) : answer;
 }
 
-function readAnswer(status: number, text: string): Result<unknown, ClusterProblem> {
+function readAnswer(
+  status: number,
+  text: string,
+  sent: Manifest | undefined,
+): Result<unknown, ClusterProblem> {
   let answer: unknown;
   try {
     answer = JSON.parse(text);
@@ -145,6 +149,6 @@ function readAnswer(status: number, text: string): Result<unknown, ClusterProble
   const said = typeof message === 'string' ? message : 'no message';
   return refuse({
     reason: reasonOf(typeof word === 'string' ? word : String(status)),
-    description: `the API server answered ${status}: ${withoutUnprintable(said).slice(0, DESCRIPTION_MAX)}`,
+    description: `the API server answered ${status}: ${withoutSecrets(said, sent)}`,
   });
 }

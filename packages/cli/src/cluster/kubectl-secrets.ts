@@ -5,7 +5,7 @@
  */
 
 import { spawn } from 'node:child_process';
-import { accept, type Result, refuse, withoutUnprintable } from '@sallyport/protocol';
+import { accept, type Result, refuse } from '@sallyport/protocol';
 import { reasonOf } from './api-secrets.ts';
 import {
   type ClusterProblem,
@@ -16,12 +16,12 @@ import {
   replaceSecretData,
   type SecretStore,
 } from './secret-store.ts';
+import { withoutSecrets } from './without-secrets.ts';
 
 /** A whole run; a credential plugin may ask a person. */
 const RUN_MS = 60_000;
 const REQUEST_TIMEOUT = '--request-timeout=15s';
 const OUTPUT_MAX_BYTES = 4_194_304;
-const DESCRIPTION_MAX = 500;
 /** How it says what the API server said. */
 const SERVER_ERROR = /^Error from server(?: \((\w+)\))?: /m;
 const NO_SERVER = /^(?:Unable to connect to the server|The connection to the server)/m;
@@ -79,7 +79,7 @@ export async function runKubectl(
       description:
         'kubectl is not on the PATH; outside of a pod Secrets are read and written through it',
     });
-  if (end !== 0) return refuse(toProblem(stderr(), end));
+  if (end !== 0) return refuse(toProblem(stderr(), end, input));
   try {
     return accept(JSON.parse(stdout()));
   } catch {
@@ -87,10 +87,14 @@ export async function runKubectl(
   }
 }
 
-function toProblem(said: string, end: number | string | null): ClusterProblem {
+function toProblem(
+  said: string,
+  end: number | string | null,
+  sent: Manifest | undefined,
+): ClusterProblem {
   const server = SERVER_ERROR.exec(said);
   const reason = NO_SERVER.test(said) ? 'unreachable' : reasonOf(server?.[1] ?? '');
-  const text = withoutUnprintable(said.trim()).slice(0, DESCRIPTION_MAX);
+  const text = withoutSecrets(said, sent);
   return { reason, description: `kubectl: ${text === '' ? `ended with ${end}` : text}` };
 }
 
