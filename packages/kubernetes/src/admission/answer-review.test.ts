@@ -174,6 +174,53 @@ describe('A pod is refused', () => {
   });
 });
 
+describe('The creation of something that no key can be injected into is refused, without its content', () => {
+  const pod = (spec: unknown) => ({ metadata, spec });
+  const CANARY = 'canary-7f3a';
+  it.each([
+    ['no object', null, 'the object'],
+    ['an absent object', undefined, 'the object'],
+    ['a list', [CANARY], 'the object'],
+    ['a text', CANARY, 'the object'],
+    ['a pod without a spec', { metadata }, 'spec: no object'],
+    ['a spec that is a text', pod(CANARY), 'spec: no object'],
+    ['a spec that is a list', pod([CANARY]), 'spec: no object'],
+    [
+      'containers that are an object',
+      pod({ containers: { a: CANARY } }),
+      'spec.containers: no list',
+    ],
+    [
+      'a container that is a text',
+      pod({ containers: [{}, CANARY] }),
+      'spec.containers[1]: no object',
+    ],
+    [
+      'an env that is no list',
+      pod({ initContainers: [{ env: CANARY }], containers: [{}] }),
+      'spec.initContainers[0].env: no list',
+    ],
+  ])('%s', (_, object, sentence) => {
+    const { outcome, response } = answer(reviewOf(object));
+    expect(outcome).toBe('refused');
+    expect(response).toEqual({
+      uid: UID,
+      allowed: false,
+      status: { code: 400, message: expect.stringContaining(sentence) },
+    });
+    expect(JSON.stringify(response)).not.toContain(CANARY);
+  });
+
+  it.each([
+    ['where injectSecret is false', reviewOf(null), { ...SETTINGS, injectSecret: false }],
+    ['in a pod without the label', reviewOf({ metadata: {}, spec: CANARY }), SETTINGS],
+    ['at an update', reviewOf(null, { operation: 'UPDATE' }), SETTINGS],
+  ])('but not %s', (_, review, settings) => {
+    const { outcome, response } = answer(review, settings);
+    expect([outcome, response]).toEqual(['not_selected', { uid: UID, allowed: true }]);
+  });
+});
+
 describe('A body is no review', () => {
   const review = reviewOf({ metadata, spec: { containers: [{}] } });
   it.each([

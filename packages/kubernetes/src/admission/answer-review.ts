@@ -20,7 +20,7 @@ export interface AdmissionAnswer {
   /**
    * `injected`: at least one container gets the variable. `unchanged`: every container has it, or a value of its own.
    * `not_selected`: no creation of a pod, a pod without the label, or `injectSecret` is false. `refused`: the pod is not
-   * admitted, because the settings name no Secret that could be injected.
+   * admitted, because the settings name no Secret that could be injected, or because it is not shaped like a pod.
    */
   readonly outcome: 'injected' | 'unchanged' | 'not_selected' | 'refused';
 }
@@ -38,13 +38,13 @@ const SENTENCES: Readonly<Record<InjectionWarning['reason'], string>> = {
   own_value_kept:
     'an EAGER_API_KEY of its own stays, and the API key of the platform is not injected',
   stronger_variable: 'clients read _UNION_EAGER_API_KEY before the EAGER_API_KEY that is injected',
-  not_an_object: 'no object; left as it is',
-  not_a_list: 'no list; left as it is',
+  not_an_object: 'no object',
+  not_a_list: 'no list',
 };
 
 /**
- * Answers a review: a pod that is created with the label gets the API key by JSON Patch, all else is admitted as it is.
- * What `injectApiKey` warns of goes back as warnings, which `kubectl` prints.
+ * Answers a review: a pod that is created with the label gets the API key by JSON Patch; one that cannot get it, because it is not
+ * shaped like a pod, is not admitted; all else is admitted as it is. What `injectApiKey` warns of goes back as warnings, which `kubectl` prints.
  *
  * Does not look at the namespace's labels, which are not in a review: the `namespaceSelector` of the webhook's
  * configuration does, and the API server applies it. An answer holds no secret, so it does not matter who asks.
@@ -67,16 +67,19 @@ export function answerAdmissionReview(
       review: { apiVersion: VERSION, kind: 'AdmissionReview', response: { uid, ...response } },
     });
 
+  const denied = (code: number, message: string) =>
+    answer('refused', { allowed: false, status: { code, message } });
+
+  if (!isPodCreation(request) || !settings.injectSecret) return answer('not_selected', ADMITTED);
   const pod = memberOf(request, 'object');
-  if (!isPodCreation(request) || !isJsonObject(pod)) return answer('not_selected', ADMITTED);
+  if (!isJsonObject(pod)) return denied(400, 'the object of the review is no pod');
   const namespaceLabels = { [settings.namespaceLabel]: 'true' };
   const injected = injectApiKey(pod, namespaceLabels, settings);
-  if (!injected.ok)
-    return answer('refused', {
-      allowed: false,
-      status: { code: 500, message: `unionAuth.secretName names no Secret: ${injected.error}` },
-    });
+  if (!injected.ok) return denied(500, `unionAuth.secretName names no Secret: ${injected.error}`);
   const { outcome, warnings } = injected.value;
+  const unusable = warnings.filter(({ reason }) => UNUSABLE.has(reason));
+  if (unusable.length > 0)
+    return denied(400, `the pod cannot get its API key: ${formatWarnings(unusable).join('; ')}`);
   if (outcome !== 'injected' && outcome !== 'unchanged') return answer('not_selected', ADMITTED);
   const said = warnings.length === 0 ? {} : { warnings: formatWarnings(warnings) };
   if (outcome === 'unchanged') return answer(outcome, { ...ADMITTED, ...said });
@@ -90,6 +93,8 @@ export function answerAdmissionReview(
   });
 }
 
+/** Of a pod that has one of these, not every container would have the key. */
+const UNUSABLE: ReadonlySet<InjectionWarning['reason']> = new Set(['not_an_object', 'not_a_list']);
 const ADMITTED = { allowed: true };
 
 /** Neither an update nor a subresource such as `pods/ephemeralcontainers`. */
