@@ -4,7 +4,8 @@
  * @module
  */
 
-import { type Fault, service } from '../fault.ts';
+import { type Fault, openId, service } from '../fault.ts';
+import { IDS } from '../faulty-plane.ts';
 
 /** In this order in the table. */
 export const CONFIGURATION_FAULTS: readonly Fault[] = [
@@ -55,6 +56,13 @@ export const CONFIGURATION_FAULTS: readonly Fault[] = [
         },
       ],
     }),
+  },
+  {
+    fault: 'OIDC_CLIENT_ID is the client ID of the native app',
+    cause: 'client_ids_equal',
+    probe: 'config.server',
+    ground: 'files',
+    make: () => ({ config: openId({ clientId: IDS.native }) }),
   },
   {
     fault: 'a service is configured with another header than the admin service',

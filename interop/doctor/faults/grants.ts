@@ -70,10 +70,16 @@ export const GRANTS_FAULTS: readonly Fault[] = [
     cause: 'grant_not_allowed',
     ground: 'running plane',
     make: (plane) => ({
-      config: service({
-        clientId: IDS.web,
-        clientSecretLocation: plane.write('client_secret', plane.webSecret),
-      }),
+      clients: [
+        {
+          admin: {
+            endpoint: plane.url,
+            authType: 'ClientSecret',
+            clientId: IDS.web,
+            clientSecretLocation: plane.write('client_secret', plane.webSecret),
+          },
+        },
+      ],
     }),
   },
   {
@@ -130,6 +136,16 @@ export const GRANTS_FAULTS: readonly Fault[] = [
       };
       await plane.replaceService(config);
       return { config };
+    },
+  },
+  {
+    fault: 'the running admin service has the client ID of another application as OIDC_CLIENT_ID',
+    cause: 'web_client_id_differs',
+    probe: 'grants.web.authorize',
+    ground: 'running plane',
+    async make(plane) {
+      await plane.replaceService(openId({ clientId: IDS.native }));
+      return {};
     },
   },
   {

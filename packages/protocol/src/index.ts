@@ -18,6 +18,7 @@ export {
   findApiKeySecret,
   STRONGER_API_KEY_VARIABLE,
 } from './api-key-secret.ts';
+export { type Application, listSharedClientIds } from './application-ids.ts';
 export {
   type CookieAttributes,
   readCookies,

@@ -308,6 +308,20 @@ describe('requirement, "Errors": internal services', () => {
     expect(judge({ ...file, auth: { separateServiceApps: true } })).toEqual([]);
   });
 
+  it('web, native and service app with one client ID give a warning that names both places', () => {
+    const expected = 'three applications';
+    expect(judge({}, { OIDC_CLIENT_ID: 'native' })).toEqual([
+      `warning environment: auth.userAuth.openId.clientId (OIDC_CLIENT_ID): found "native", which auth.appAuth.thirdPartyConfig.flyteClient.clientId (CLI_CLIENT_ID) is, too, expected the client ID of the web app: the web, the native and the service app are ${expected}`,
+    ]);
+    expect(judge({}, { OIDC_CLIENT_ID: 'service' })).toHaveLength(1);
+    expect(judge({}, { CLI_CLIENT_ID: 'service' })).toHaveLength(1);
+    expect(judge({}, { OIDC_CLIENT_ID: 'service', CLI_CLIENT_ID: 'service' })).toHaveLength(3);
+    expect(judge({}, { INTERNAL_CLIENT_ID: '' })).toEqual([]);
+    expect(
+      judge({ server: { security: { useAuth: false } } }, { OIDC_CLIENT_ID: 'native' }),
+    ).toEqual(judge({ server: { security: { useAuth: false } } }));
+  });
+
   it('what is switched off gives a warning that names the failure to come', () => {
     const off = {
       union: { auth: { enable: false } },

@@ -12,6 +12,7 @@ import {
   SUBJECT_PREFIX_RULE,
 } from './bearer.ts';
 import { CLIENT_CREDENTIAL_RULE } from './client-authentication.ts';
+import { DISTINCT_CLIENTS_RULE } from './client-ids.ts';
 import { COOKIE_DOMAIN_RULE, SAME_SITE_RULE } from './cookie.ts';
 import {
   CLAIM_HEADERS_RULE,
@@ -59,6 +60,7 @@ export const RULES: readonly Rule[] = [
   REQUIRED_SCOPES_RULE,
   CLIENT_SECRET_RULE,
   SAME_CLIENT_RULE,
+  DISTINCT_CLIENTS_RULE,
   STAND_IN_RULE,
   SWITCHED_OFF_RULE,
   LIFETIME_RULE,

@@ -49,6 +49,12 @@ export const CONFIGURATION_CAUSES = {
       'Compares the service apps of all files, and `AUTH_CLIENT_ID` with `INTERNAL_CLIENT_ID`.',
     cure: 'One value on both sides; `auth.separateServiceApps: true` if two apps are meant.',
   },
+  client_ids_equal: {
+    group: 'config',
+    seen: 'Sign-ins fail, or services get no token: an application is refused, or is served as another one.',
+    found: 'Compares the client IDs of the web, the native and the service app.',
+    cure: 'The client ID of each application at its own place.',
+  },
   probe_unfinished: {
     group: 'config',
     seen: 'The doctor could not look at something in time.',

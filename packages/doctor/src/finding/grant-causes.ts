@@ -86,6 +86,13 @@ export const GRANT_CAUSES = {
       'Asks the authorization endpoint with `prompt=none`: it does not come back to the redirect address.',
     cure: 'Register exactly the address that is named.',
   },
+  web_client_id_differs: {
+    group: 'grants',
+    seen: 'Sign-ins fail, although the configuration that is looked at is right.',
+    found:
+      'Compares the `client_id` that the running `/login` sends people with and the configured one.',
+    cure: 'Correct `OIDC_CLIENT_ID`, and restart the admin service.',
+  },
   pkce_not_required: {
     group: 'grants',
     seen: 'Nothing: a sign-in without PKCE is accepted.',

@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { Config } from '@sallyport/config';
 import type { IssuerDocument } from '@sallyport/server/issuer';
 import { type Finding, fail, warn } from '../finding/finding.ts';
 import { found, type Outcome, type Probe, skipped } from '../graph/probe.ts';
@@ -20,15 +21,18 @@ const ASKS_PERSON: ReadonlySet<string> = new Set([
   'login_required',
 ]);
 
-/**
- * Makes `grants.web.authorize`: the authorization request that `/login` sends a browser with, asked with `prompt=none`.
- *
- * @param web - The probe of the web app's secret; with a value, a refusal is not about the client ID.
- */
+/** What the start of a sign-in is compared with. */
+export interface WebAuthorizationGround {
+  readonly login: Probe<SignInStart>;
+  readonly discovery: Probe<IssuerDocument>;
+  /** The probe of the web app's secret; with a value, a refusal is not about the client ID. */
+  readonly web: Probe | undefined;
+  readonly config: Config | undefined;
+}
+
+/** Makes `grants.web.authorize`: the authorization request of `/login`, compared, then asked with `prompt=none`. */
 export function createWebAuthorizationProbe(
-  login: Probe<SignInStart>,
-  discovery: Probe<IssuerDocument>,
-  web: Probe | undefined,
+  { login, discovery, web, config }: WebAuthorizationGround,
   ask: Ask,
 ): Probe {
   return {
@@ -40,7 +44,8 @@ export function createWebAuthorizationProbe(
     async run(answers) {
       const { authorization } = answers.get(login);
       const { authorization_endpoint: endpoint = '' } = answers.get(discovery);
-      const finding = compareEndpoint(authorization, endpoint);
+      const finding =
+        compareEndpoint(authorization, endpoint) ?? compareClientId(authorization, config);
       if (finding !== undefined) return found(undefined, [finding]);
       const url = new URL(authorization);
       url.searchParams.set('prompt', 'none');
@@ -116,6 +121,18 @@ function compareEndpoint(authorization: URL, endpoint: string): Finding | undefi
     'login_elsewhere',
     `/login sends people to ${sent}, and the issuer's authorization endpoint is ${endpoint}`,
     'Compare OIDC_BASE_URL of the running admin service with the one looked at, and restart it.',
+  );
+}
+
+/** A token endpoint may accept any secret from a public client, so that the ID itself is compared. */
+function compareClientId(authorization: URL, config: Config | undefined): Finding | undefined {
+  const sent = authorization.searchParams.get('client_id');
+  const configured = config?.auth.userAuth.openId.clientId;
+  if (sent === null || configured === undefined || sent === configured) return undefined;
+  return fail(
+    'web_client_id_differs',
+    `/login sends people as another web app than the configuration names: configured ${configured}, found ${sent}`,
+    'Compare OIDC_CLIENT_ID with the client ID of the web app at the identity provider; correct the one that differs, and restart the admin service.',
   );
 }
 

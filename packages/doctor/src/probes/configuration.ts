@@ -16,6 +16,7 @@ const CAUSE_BY_KEY: readonly (readonly [key: RegExp, code: CauseCode])[] = [
   [/^(?:union\.auth|executions\.app\.adminClient\.connection)\.enable$/, 'service_auth_disabled'],
   [/^secrets\.adminOauthClientCredentials\.enabled$/, 'scheduler_secret_not_enabled'],
   [/^secrets\.admin\.enable$/, 'data_plane_secret_not_enabled'],
+  [/^auth\.(?:userAuth|appAuth)\..*\.clientId$/, 'client_ids_equal'],
   [/^secrets\.admin\.clientId$|\.clientId$/, 'client_ids_differ'],
   [/\.authorizationMetadataKey$|\.authorizationHeader$/, 'header_name_differs'],
 ];
@@ -150,6 +151,7 @@ const WHATS: Partial<Record<CauseCode, string>> = {
   data_plane_secret_not_enabled:
     'operator and propeller have no secret mounted, and cannot authenticate',
   client_ids_differ: 'control plane and data plane name different service apps',
+  client_ids_equal: 'two of the three applications have one client ID',
   header_name_differs: 'a client sends its token in another header than the admin service reads',
 };
 

@@ -66,7 +66,8 @@ export function listGrantProbes(
     webSecret &&
     createWebGrantProbe(config, { secret: webSecret, endpoint: endpointOf(''), others, ask });
   if (web !== undefined) probes.push(web);
-  if (gate !== undefined) probes.push(createWebAuthorizationProbe(gate.login, discovery, web, ask));
+  if (gate !== undefined)
+    probes.push(createWebAuthorizationProbe({ login: gate.login, discovery, web, config }, ask));
   for (const [at, client] of subject.clients.entries()) {
     const secret = secrets.held.get(`client.${at + 1}`);
     if (secret === undefined || client.settings === undefined) continue;

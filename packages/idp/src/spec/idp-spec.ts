@@ -7,7 +7,7 @@
  * @module
  */
 
-import { PATHS, SallyportError } from '@sallyport/protocol';
+import { listSharedClientIds, PATHS, SallyportError } from '@sallyport/protocol';
 
 /**
  * RFC 6749 and RFC 8628 grant types that an application may be registered for. Refresh tokens are no
@@ -176,7 +176,7 @@ function assertPublicUrl(publicUrl: string): void {
 
 function assertClientIds(clientIds: IdpClientIds): void {
   const ids = [clientIds.web, clientIds.native, clientIds.service];
-  if (ids.every((id) => CLIENT_ID.test(id)) && new Set(ids).size === ids.length) return;
+  if (ids.every((id) => CLIENT_ID.test(id)) && listSharedClientIds(clientIds).length === 0) return;
   throw new SallyportError('SP_CONFIG_INVALID', {
     component: 'idp',
     detail:
