@@ -40,7 +40,9 @@ interface Rule {
     readonly paths: readonly {
       readonly path: string;
       readonly pathType: string;
-      readonly backend: { readonly service: { readonly name: string } };
+      readonly backend: {
+        readonly service: { readonly name: string; readonly port: { readonly number: number } };
+      };
     }[];
   };
 }
@@ -242,6 +244,19 @@ describe.skipIf(HELM.isLeftOut)('The chart’s Ingress objects', () => {
     const api = pathsOf(few.get('sallyport-api')).map(({ path }) => path);
     expect(api).toEqual(['/api', '/v1', '/cloudadmin']);
     expect(pathsOf(few.get('sallyport-open')).map(({ path }) => path)).not.toContain('/openapi');
+  });
+
+  it('lead to port 80 of a backend without a port; one with a gRPC port alone has no HTTP routes', async () => {
+    const portsOf = async (console: Values) => {
+      const rendered = await renderIngresses({ backends: { console } });
+      return pathsOf(rendered.get('sallyport-pages'))
+        .filter(({ backend }) => backend.service.name === 'console')
+        .map(({ backend }) => backend.service.port.number);
+    };
+    const ports = await portsOf({ service: 'console' });
+    expect(ports).not.toEqual([]);
+    expect(new Set(ports)).toEqual(new Set([80]));
+    expect(await portsOf({ service: 'console', grpcPort: 81 })).toEqual([]);
   });
 
   it('name a claim’s header where the service sends it', async () => {

@@ -11,7 +11,7 @@ import { parse } from 'yaml';
 import { CHECKOUT } from '../../tools/build/layout.ts';
 import { API_SERVER, type Cluster, openCluster } from './api-server.ts';
 import { BUILD_TIMEOUT_MS, programPath } from './go-tool.ts';
-import { type ChartName, install, tryRender } from './helm.ts';
+import { type ChartName, install, render, tryRender } from './helm.ts';
 
 /** The page, and what stands in its fenced blocks below a heading. */
 const PAGE = readFileSync(join(CHECKOUT, 'docs/kubernetes.md'), 'utf8');
@@ -30,6 +30,7 @@ function valuesOf(heading: string, line: string): Record<string, unknown> {
 
 const CONTROL_PLANE = valuesOf('Install', '# control-plane.yaml');
 const DATA_PLANE = valuesOf('Install', '# data-plane.yaml');
+const PLATFORM = valuesOf('Install', '# platform.yaml');
 const RESTRICTED = Object.fromEntries(
   ['enforce', 'warn'].map((mode) => [`pod-security.kubernetes.io/${mode}`, 'restricted']),
 );
@@ -101,6 +102,14 @@ describe.skipIf(API_SERVER.isLeftOut)('docs/kubernetes.md', () => {
     expect([upgraded.code, upgraded.stderr]).toEqual([0, '']);
   });
 
+  it('its values render the Ingress of page loads, to the console', async () => {
+    const rendered = await render({ chart: 'sallyport', values: CONTROL_PLANE });
+    const names = rendered
+      .filter(({ kind }) => kind === 'Ingress')
+      .map(({ metadata }) => metadata.name);
+    expect(names).toContain('sallyport-pages');
+  });
+
   it('a mistake in these values is refused by their schema', async () => {
     const { control } = await makePlanes();
     const values = { ...CONTROL_PLANE, replica: 2 };
@@ -133,10 +142,9 @@ describe.skipIf(API_SERVER.isLeftOut)('docs/kubernetes.md', () => {
       namespace: control,
       release: 'platform',
       values: {
-        global: { ...(CONTROL_PLANE['global'] as object), AUTH_CLIENT_ID: 'service-app' },
-        sallyport: { publicUrl: CONTROL_PLANE['publicUrl'], image: CONTROL_PLANE['image'] },
+        ...PLATFORM,
         'sallyport-dataplane': {
-          publicUrl: CONTROL_PLANE['publicUrl'],
+          ...(PLATFORM['sallyport-dataplane'] as object),
           namespaceOverride: data,
         },
         dataPlaneNamespace: { create: false },

@@ -25,6 +25,7 @@ have other time-outs. The routes come from files/routes.yaml, which is made from
 {{/*
 Service and port behind a group, as JSON; empty for a backend that is not run here, whose paths then belong to a shorter,
 protected path or to none. Sign-in, discovery and what the service verifies itself are always this chart's Service.
+An entry with neither port is a Service of HTTP at 80, so that no entry is without effect.
 */}}
 {{- define "sallyport.ingress.backend" -}}
 {{- $given := get .root.Values.ingress.backends .group.backend -}}
@@ -32,7 +33,8 @@ protected path or to none. Sign-in, discovery and what the service verifies itse
 {{- if and $own (or (not .group.protected) (not $given)) -}}
 {{- dict "name" (include "sallyport.fullname" .root) "port" (dict "number" (ternary 81 80 (eq .group.transport "grpc"))) | toJson -}}
 {{- else if $given -}}
-{{- $port := ternary $given.grpcPort $given.port (eq .group.transport "grpc") -}}
+{{- $http := $given.port | default (ternary 0 80 (hasKey $given "grpcPort")) -}}
+{{- $port := ternary $given.grpcPort $http (eq .group.transport "grpc") -}}
 {{- if $port -}}
 {{- dict "name" $given.service "port" (dict "number" (int $port)) | toJson -}}
 {{- end -}}
