@@ -161,6 +161,28 @@ describe('sallyport inject', () => {
   });
 });
 
+describe('More connections than sallyport inject keeps', () => {
+  it('do not keep an API server out: the one that has been idle longest is closed, counted and logged', async () => {
+    const webhook = await startWebhook();
+    onTestFinished(async () => void (await webhook.stop()));
+    const kept = new Agent({ keepAlive: true, maxSockets: 1 });
+    const idle = Array.from({ length: 256 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
+    onTestFinished(() => [kept, ...idle].forEach((agent) => void agent.destroy()));
+    const probe = { path: '/healthz', method: 'GET' };
+    for (const agent of idle.slice(0, 255)) await ask(webhook, { ...probe, agent });
+    await ask(webhook, { body: reviewOf(POD), agent: kept });
+    for (const agent of idle.slice(255)) await ask(webhook, { ...probe, agent });
+    const again = await ask(webhook, { body: reviewOf(POD), agent: kept });
+    expect([again.status, (await ask(webhook, { body: reviewOf(POD) })).status]).toEqual([
+      200, 200,
+    ]);
+    expect(
+      await webhook.metric('sallyport_inject_connections_closed_total{state="idle"}'),
+    ).toBeGreaterThanOrEqual(2);
+    expect(webhook.process.stderr()).toContain('connection_limit');
+  });
+});
+
 describe('The certificate of sallyport inject', () => {
   it('is exchanged without the end of a connection, and shown from the next handshake on', async () => {
     const webhook = await startWebhook();

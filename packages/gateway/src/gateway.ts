@@ -89,7 +89,10 @@ export function createGateway(options: GatewayOptions): Gateway {
       : createTlsFront({
           ...options.tls,
           handshakeMs: timeouts.headersMs,
-          accept: (socket, protocol) => (protocol === 'h2' ? http2 : http1).accept(socket),
+          accept(socket, protocol, connection) {
+            port.secured(connection, socket);
+            (protocol === 'h2' ? http2 : http1).accept(socket);
+          },
         });
   const port = createOnePort({ firstBytesMs: timeouts.firstBytesMs, accept: sort });
 

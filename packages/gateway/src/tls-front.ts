@@ -19,8 +19,8 @@ export interface TlsFrontOptions extends TlsOptions {
   readonly handshakeMs: number;
   /** What clients may choose to speak; by default HTTP/2 and HTTP/1.1. */
   readonly protocols?: readonly ('h2' | 'http/1.1')[];
-  /** Gets the plain side of a connection, and what was agreed to be spoken on it. */
-  readonly accept: (socket: TLSSocket, protocol: 'h2' | 'http1') => void;
+  /** Gets the plain side of a connection, what was agreed to be spoken on it, and the connection itself. */
+  readonly accept: (socket: TLSSocket, protocol: 'h2' | 'http1', connection: Socket) => void;
 }
 
 const MIN_VERSION = 'TLSv1.2';
@@ -67,7 +67,7 @@ export function createTlsFront({
   protocols = ['h2', 'http/1.1'],
   accept,
 }: TlsFrontOptions): TlsFront {
-  const pendingByPeer = new Map<string, () => void>();
+  const pendingByPeer = new Map<string, { settle: () => void; connection: Socket }>();
   const handshaking = new Set<Socket>();
   const server = createServer({
     key,
@@ -77,8 +77,9 @@ export function createTlsFront({
     handshakeTimeout: handshakeMs,
   });
   server.on('secureConnection', (socket) => {
-    pendingByPeer.get(peerOf(socket))?.();
-    accept(socket, socket.alpnProtocol === 'h2' ? 'h2' : 'http1');
+    const pending = pendingByPeer.get(peerOf(socket));
+    pending?.settle();
+    accept(socket, socket.alpnProtocol === 'h2' ? 'h2' : 'http1', pending?.connection ?? socket);
   });
   server.on('tlsClientError', (_error, socket) => socket.destroy());
 
@@ -89,10 +90,10 @@ export function createTlsFront({
       const settle = () => {
         clearTimeout(timer);
         handshaking.delete(socket);
-        if (pendingByPeer.get(peer) === settle) pendingByPeer.delete(peer);
+        if (pendingByPeer.get(peer)?.connection === socket) pendingByPeer.delete(peer);
       };
       handshaking.add(socket);
-      pendingByPeer.set(peer, settle);
+      pendingByPeer.set(peer, { settle, connection: socket });
       socket.once('close', settle);
       server.emit('connection', socket);
     },

@@ -5,6 +5,7 @@
  */
 
 import type { MetricsConfig } from '@sallyport/config';
+import type { ClosedConnection } from '@sallyport/server/listener';
 import {
   CounterFamily,
   type Log,
@@ -19,6 +20,7 @@ import type { ReviewOutcome } from './answer-webhook.ts';
 export interface InjectMetrics {
   count(this: void, outcome: ReviewOutcome): void;
   countCertificate(this: void, result: 'loaded' | 'kept'): void;
+  countClosed(this: void, state: ClosedConnection): void;
   /**
    * Serves them.
    *
@@ -51,9 +53,16 @@ export function createInjectMetrics(log: Log): InjectMetrics {
     labels: ['result'],
     series: [['loaded'], ['kept']],
   });
+  const connections = new CounterFamily({
+    name: 'sallyport_inject_connections_closed_total',
+    help: 'Connections closed because there were more than are kept: silent, idle, or the newest where all were used.',
+    labels: ['state'],
+    series: [['silent'], ['idle'], ['newest']],
+  });
   return {
     count: (outcome) => reviews.add(reviews.slot(outcome)),
     countCertificate: (result) => certificates.add(certificates.slot(result)),
+    countClosed: (state) => connections.add(connections.slot(state)),
     listen: (place, expiresAt) =>
       listenForScrapes(place, () => expose(read(expiresAt())), log, {
         host: '--metrics',
@@ -65,6 +74,7 @@ export function createInjectMetrics(log: Log): InjectMetrics {
     return [
       reviews.read(),
       certificates.read(),
+      connections.read(),
       readGauge(
         {
           name: 'sallyport_inject_certificate_expiry_timestamp_seconds',

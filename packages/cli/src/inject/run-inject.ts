@@ -19,7 +19,7 @@ import { createWebhookHandler, REVIEW_PATH } from './answer-webhook.ts';
 import { type ReadCertificate, readCertificate } from './certificate-files.ts';
 import { createInjectMetrics, type InjectMetrics } from './inject-metrics.ts';
 import type { InjectPlan } from './inject-plan.ts';
-import { listenForReviews, type WebhookListener } from './webhook-listener.ts';
+import { CONNECTIONS_MAX, listenForReviews, type WebhookListener } from './webhook-listener.ts';
 
 /**
  * Answers reviews until SIGTERM or SIGINT. Writes `ready <address>` once it listens. Changed certificate files are used within
@@ -60,7 +60,15 @@ export async function runInject(
     count: metrics.count,
     log,
   });
-  const listener = await listenForReviews({ ...listen, certificate, handler });
+  const listener = await listenForReviews({
+    ...listen,
+    certificate,
+    handler,
+    onCrowded(state) {
+      metrics.countClosed(state);
+      log('warn', 'connection_limit', { limit: CONNECTIONS_MAX, closed: state });
+    },
+  });
   const scrapes =
     place === undefined
       ? undefined

@@ -7,6 +7,7 @@
 import type { Socket } from 'node:net';
 import { createTlsFront, type TlsOptions } from '@sallyport/gateway/listeners';
 import {
+  type ClosedConnection,
   createHttp1Connections,
   createOnePort,
   type HttpHandler,
@@ -20,6 +21,10 @@ export interface WebhookListenerOptions {
   readonly port: number;
   readonly certificate: TlsOptions;
   readonly handler: HttpHandler;
+  /** At once; by default {@link CONNECTIONS_MAX}. When there are more, the one that has been idle longest is closed. */
+  readonly connectionsMax?: number;
+  /** Called for each connection that is closed because there are more. */
+  readonly onCrowded?: (closed: ClosedConnection) => void;
 }
 
 /** A running listener. */
@@ -32,7 +37,7 @@ export interface WebhookListener {
 }
 
 /** API servers of one cluster keep a few connections each; probes add one now and then. */
-const CONNECTIONS_MAX = 256;
+export const CONNECTIONS_MAX = 256;
 const TIMEOUTS: ServiceTimeouts = {
   firstBytesMs: 5_000,
   headersMs: 5_000,
@@ -55,15 +60,26 @@ export async function listenForReviews({
   port: wanted,
   certificate,
   handler,
+  connectionsMax = CONNECTIONS_MAX,
+  onCrowded,
 }: WebhookListenerOptions): Promise<WebhookListener> {
   const secured = new Set<Socket>();
-  const http1 = createHttp1Connections({ handler, timeouts: TIMEOUTS });
+  const serve: HttpHandler = (req, res) => {
+    const { socket } = req;
+    socket.setTimeout(0);
+    res.once('close', () => port.used(socket));
+    handler(req, res);
+  };
+  const http1 = createHttp1Connections({ handler: serve, timeouts: TIMEOUTS });
   const front = createTlsFront({
     ...certificate,
     handshakeMs: TIMEOUTS.headersMs,
     protocols: ['http/1.1'],
-    accept(socket) {
+    accept(socket, _protocol, connection) {
+      port.secured(connection, socket);
       secured.add(socket);
+      // Until the first request it rests, as it does between two of them.
+      socket.setTimeout(TIMEOUTS.headersMs);
       socket.on('error', ignore);
       socket.once('close', () => secured.delete(socket));
       http1.accept(socket);
@@ -71,7 +87,8 @@ export async function listenForReviews({
   });
   const port = createOnePort({
     firstBytesMs: TIMEOUTS.firstBytesMs,
-    connectionsMax: CONNECTIONS_MAX,
+    connectionsMax,
+    onCrowded,
     accept(socket, protocol) {
       if (protocol === 'tls') front.accept(socket);
       else socket.destroy();

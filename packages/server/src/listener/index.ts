@@ -5,6 +5,7 @@
  */
 
 export type { Connections } from './connections.ts';
+export type { ClosedConnection } from './crowded-port.ts';
 export {
   type HttpHandler,
   type HttpListener,

@@ -6,7 +6,12 @@
 
 import { createServer, type Socket } from 'node:net';
 import { createArrivals } from './arrivals.ts';
-import { CONNECTIONS_MAX, makeRoom } from './crowded-port.ts';
+import {
+  type ClosedConnection,
+  CONNECTIONS_MAX,
+  isBetweenRequests,
+  makeRoom,
+} from './crowded-port.ts';
 import { type ListenKeys, listenFailure } from './listen-failure.ts';
 
 /** What a connection speaks. */
@@ -20,6 +25,8 @@ export interface OnePortOptions {
   readonly firstBytesMs: number;
   /** Connections at once; when there are more, the one that is missed least is closed. */
   readonly connectionsMax?: number;
+  /** Called for each connection that is closed because there are more. */
+  readonly onCrowded?: ((closed: ClosedConnection) => void) | undefined;
 }
 
 /** A port that sorts connections. */
@@ -46,6 +53,17 @@ export interface OnePort {
    *   request may be on its way. By default at once.
    */
   stopListening(undecidedMs?: number): void;
+  /**
+   * Takes note that the handshake on a TLS connection is complete, and of the socket that carries what is said within it: that one
+   * shows whether the connection rests. Before, it has no request under way.
+   */
+  secured(this: void, connection: Socket, plain: Socket): void;
+  /**
+   * Takes note that a connection has been of use. Among those at rest, the one that was not for longest is closed first.
+   *
+   * @param plain - The socket that requests come from.
+   */
+  used(this: void, plain: Socket): void;
   /** Runs work of a request, after the connections that are just being accepted. */
   afterArrivals(this: void, work: () => void): void;
   /** The open ones. */
@@ -87,8 +105,12 @@ export function createOnePort({
   accept,
   firstBytesMs,
   connectionsMax = CONNECTIONS_MAX,
+  onCrowded,
 }: OnePortOptions): OnePort {
   const sockets = new Set<Socket>();
+  const handshaking = new Set<Socket>();
+  const plainOf = new WeakMap<Socket, Socket>();
+  const connectionOf = new WeakMap<Socket, Socket>();
   const undecided = new Set<Socket>();
   const whenAllClosed: (() => void)[] = [];
   const arrivals = createArrivals();
@@ -116,6 +138,15 @@ export function createOnePort({
       if (undecidedMs === 0) closeUndecided();
       else setTimeout(closeUndecided, undecidedMs).unref();
     },
+    secured(connection, plain) {
+      handshaking.delete(connection);
+      plainOf.set(connection, plain);
+      connectionOf.set(plain, connection);
+    },
+    used(plain) {
+      const connection = connectionOf.get(plain) ?? plain;
+      if (sockets.delete(connection)) sockets.add(connection);
+    },
     afterArrivals: arrivals.afterThem,
     connections: () => sockets,
     allClosed() {
@@ -133,6 +164,10 @@ export function createOnePort({
     for (const socket of undecided) socket.destroy();
   }
 
+  function isResting(connection: Socket): boolean {
+    return handshaking.has(connection) || isBetweenRequests(plainOf.get(connection) ?? connection);
+  }
+
   function sort(socket: Socket): void {
     arrivals.arrived();
     sockets.add(socket);
@@ -142,13 +177,17 @@ export function createOnePort({
     socket.once('close', () => {
       clearTimeout(timer);
       undecided.delete(socket);
+      handshaking.delete(socket);
       sockets.delete(socket);
       if (sockets.size === 0) for (const resolve of whenAllClosed.splice(0)) resolve();
     });
     socket.once('end', giveUp);
     let held: Buffer[] = [];
     socket.on('data', look);
-    if (sockets.size > connectionsMax) makeRoom(sockets, undecided);
+    if (sockets.size > connectionsMax) {
+      const closed = makeRoom(sockets, undecided, isResting);
+      onCrowded?.(closed);
+    }
 
     function look(bytes: Buffer): void {
       held.push(bytes);
@@ -163,6 +202,7 @@ export function createOnePort({
       // again each time would never end.
       socket.pause();
       held = [];
+      if (protocol === 'tls') handshaking.add(socket);
       socket.unshift(seen);
       accept(socket, protocol);
       // HTTP/1.1 listens for data; the other two take the connection over, with what was given back.

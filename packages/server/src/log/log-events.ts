@@ -73,6 +73,7 @@ const TABLE = {
   configuration_restored: { levels: ['info'], bound: 'every', metrics: [] },
   configuration_superseded: { levels: ['info'], bound: 'every', metrics: [] },
   configuration_waits: { levels: ['warn'], bound: 'every', metrics: [] },
+  connection_limit: { levels: ['warn'], bound: 'unauthenticated', metrics: [] },
   email_missing: { levels: ['warn'], bound: 'by_writer', metrics: [] },
   events_suppressed: { levels: ['warn', 'audit'], bound: 'every', metrics: [] },
   idp_metadata_read: { levels: ['info'], bound: 'every', metrics: [] },
