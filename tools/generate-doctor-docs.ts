@@ -41,7 +41,7 @@ service as well.
 | \`--strict\` | a warning is a fault, too |
 | \`--json\` | one JSON object of the form in [doctor.schema.json](doctor.schema.json) |
 
-Exit code 0: nothing is wrong. 1: something is, or with \`--strict\` there is a warning. 2: wrong usage. 130: interrupted.
+Exit code 0: no fault was found. 1: something is, or with \`--strict\` there is a warning. 2: wrong usage. 130: interrupted.
 
 ## How it looks
 
@@ -54,7 +54,9 @@ token, shows it to \`/me\` and forgets it. Where one is refused, further request
 provider logs them. One device code is asked for and never used.
 
 Secrets go to the configured token endpoint, or the one that the configured issuer names, and nowhere else; no redirect is followed with
-one. Two secrets are compared by an HMAC under a key of that run. Nothing of a secret is shown: no part, no length, no digest.
+one. A client's file without \`tokenUrl\` names no issuer: where the platform that is asked is the one in that file, over https or on this
+machine, its secret goes where the client itself sends it, to the token endpoint that the platform and its issuer both name. A secret
+that was sent nowhere is said to be untried. Two secrets are compared by an HMAC under a key of that run. Nothing of a secret is shown: no part, no length, no digest.
 
 Answers of servers are untrusted: they are read to a limit, no redirect is followed, and nothing of them reaches the terminal that
 would move the cursor or hide text.

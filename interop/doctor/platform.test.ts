@@ -31,10 +31,10 @@ describe('The doctor at a platform with its services', () => {
     );
 
   /** Looks at the running platform, and at these files of its services. */
-  async function examine(files: readonly string[]): Promise<Found> {
+  async function examine(files: readonly string[], env = variables): Promise<Found> {
     const clients = files.flatMap((file) => ['--client-config', file]);
     const args = ['doctor', plane.url, '--skip', 'machine', '--json', ...clients];
-    const { stdout } = await run(args, variables);
+    const { stdout } = await run(args, env);
     return JSON.parse(stdout) as Found;
   }
 
@@ -71,5 +71,25 @@ describe('The doctor at a platform with its services', () => {
   ])('names what is wrong with %s alone: %s', async (pod, pattern, line, code) => {
     const { findings } = await examine(withChanged(pod, pattern, line));
     expect(findings[0]?.code).toBe(code);
+  });
+
+  it('tries the credential of a file without tokenUrl as the service does, with no other configuration', async () => {
+    const seen = await examine([configOf('operator')], {});
+    expect([seen.ok, seen.findings]).toEqual([true, []]);
+    expect(seen.probes.find(({ id }) => /^grants\.client\.\d$/.test(id))?.status).toBe('ok');
+    const pattern = /clientId: .*/;
+    withChanged('operator', pattern, 'clientId: another-app');
+    const { findings } = await examine([join(plane.state, 'operator-changed.yaml')], {});
+    expect(findings.map(({ code }) => code)).toEqual(['client_or_secret_wrong']);
+  });
+
+  it('does not try it where the file is for another platform, and does not say that nothing is wrong', async () => {
+    withChanged('operator', /endpoint: .*/, 'endpoint: dns:///localhost:1');
+    const file = join(plane.state, 'operator-changed.yaml');
+    const args = ['doctor', plane.url, '--skip', 'machine', '--client-config', file];
+    const { stdout } = await run(args, {});
+    expect(stdout).toContain('the file names no tokenUrl; add --config');
+    expect(stdout).not.toContain('Nothing is wrong');
+    expect(stdout).toContain('1 credential was not tried');
   });
 });

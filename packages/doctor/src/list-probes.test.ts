@@ -1,3 +1,4 @@
+import { parseEndpoint } from '@sallyport/client';
 import { loadConfig } from '@sallyport/config';
 import { describe, expect, it } from 'vitest';
 import { fail } from './finding/finding.ts';
@@ -149,7 +150,7 @@ describe('The graph of a platform with its configuration', () => {
     expect(grant?.needs).toEqual([]);
     expect(await grant?.run({} as never, new AbortController().signal)).toMatchObject({
       kind: 'skip',
-      why: expect.stringContaining('no configuration names its token endpoint'),
+      why: 'the file names no tokenUrl; add --config',
     });
     const named = createSubject({
       server: undefined,
@@ -157,4 +158,31 @@ describe('The graph of a platform with its configuration', () => {
     });
     expect(grantOf(named)?.needs).not.toEqual([]);
   });
+
+  it.each([
+    ['https://platform.example', 'https://platform.example', true],
+    ['http://localhost:8080', 'http://localhost:8080', true],
+    ['https://localhost:8080', 'http://localhost:8080', true],
+    ['https://localhost', 'http://localhost', false],
+    ['https://platform.example', 'https://other.example', false],
+    ['http://platform.example', 'http://platform.example', false],
+    ['https://platform.example:8443', 'https://platform.example', false],
+  ])(
+    'of a file for %s, asked at %s, tries the secret where the issuer confirms the platform: %s',
+    (origin, platformUrl, isTried) => {
+      const client = toClient('one', '');
+      const endpoint = parseEndpoint(origin, origin === 'http://platform.example');
+      if (!endpoint.ok || client.settings === undefined) throw new Error(origin);
+      const settings = { ...client.settings, endpoint: endpoint.value };
+      const changed = { server: undefined, platformUrl, clients: [{ ...client, settings }] };
+      const probes = listProbes(createSubject(changed));
+      const grant = probes.find(({ id }) => id === 'grants.client.1');
+      const listNeeds = (probe: Probe): readonly string[] => [
+        probe.id,
+        ...probe.needs.flatMap(listNeeds),
+      ];
+      expect(grant && listNeeds(grant).includes('metadata.confirmed')).toBe(isTried);
+      if (!isTried) expect(grant?.needs).toEqual([]);
+    },
+  );
 });

@@ -6,6 +6,7 @@
 
 import type { ClientSettings, PlatformMetadata } from '@sallyport/client';
 import type { Config } from '@sallyport/config';
+import { isLoopbackHost } from '@sallyport/protocol';
 import type { IssuerDocument } from '@sallyport/server/issuer';
 import { type Finding, warn } from '../finding/finding.ts';
 import { found, type Probe, skipped } from '../graph/probe.ts';
@@ -21,6 +22,7 @@ import {
   type NativeApp,
 } from './grants.ts';
 import { createHostProbes, type HostProbes } from './host.ts';
+import { createConfirmationProbe } from './metadata.ts';
 import { WEB_APP } from './secret-uses.ts';
 import type { SecretProbes } from './secrets.ts';
 import { createAdmissionProbe, createTokenProbe } from './token.ts';
@@ -36,6 +38,9 @@ export interface GrantRoots {
   readonly metadata: { readonly read: Probe<PlatformMetadata> } | undefined;
   readonly headers: { readonly read: Probe<string> } | undefined;
 }
+
+/** Stands for the token endpoint that the platform names; no address is written so. */
+const CONFIRMED = 'confirmed';
 
 /** Lists them: the token endpoint, the web app, the service apps, the native app. */
 export function listGrantProbes(
@@ -54,9 +59,29 @@ export function listGrantProbes(
   const endpointOf = (tokenUrl: string): Probe<string> => {
     const known = endpoints.get(tokenUrl);
     if (known !== undefined) return known;
-    const { all, ready } = createEndpointProbes(tokenUrl, endpoints.size, roots, subject, network);
+    const { all, ready } = createEndpointProbes(
+      { tokenUrl },
+      endpoints.size,
+      roots,
+      subject,
+      network,
+    );
     probes.push(...all);
     endpoints.set(tokenUrl, ready);
+    return ready;
+  };
+
+  /** The address that the platform and its issuer both name. */
+  const confirmedEndpoint = (): Probe<string> | undefined => {
+    const known = endpoints.get(CONFIRMED);
+    if (known !== undefined || roots.metadata === undefined || roots.host === undefined)
+      return known;
+    const ground = { ready: roots.host.ready, read: roots.metadata.read, discovery };
+    const confirmed = createConfirmationProbe(ground, network.fetch, config);
+    const named = { tokenUrl: '', confirmed };
+    const { all, ready } = createEndpointProbes(named, endpoints.size, roots, subject, network);
+    probes.push(confirmed, ...all);
+    endpoints.set(CONFIRMED, ready);
     return ready;
   };
 
@@ -71,21 +96,21 @@ export function listGrantProbes(
   for (const [at, client] of subject.clients.entries()) {
     const secret = secrets.held.get(`client.${at + 1}`);
     if (secret === undefined || client.settings === undefined) continue;
-    if (!mayReceiveSecret(client.settings, config)) {
+    const isNamed = mayReceiveSecret(client.settings, config);
+    if (!isNamed && !isOwnPlatform(client.settings, subject.platformUrl)) {
       probes.push(toUntried(`client.${at + 1}`, client));
       continue;
     }
-    const ground = { secret, endpoint: endpointOf(client.settings.tokenUrl), others, ask };
+    const endpoint = isNamed ? endpointOf(client.settings.tokenUrl) : confirmedEndpoint();
+    if (endpoint === undefined) continue;
+    const ground = { secret, endpoint, others, ask };
     probes.push(...listServiceProbes(`client.${at + 1}`, client, ground, subject, roots));
   }
   probes.push(...listNativeProbes(roots, ask));
   return probes;
 }
 
-/**
- * Whether the token endpoint is one that this client's own configuration names: by itself, or as the issuer of the
- * platform that it is for. What a platform says of itself is not enough to send a secret.
- */
+/** Whether the token endpoint is one that a configuration names: the client's own, or that of the platform it is for. */
 function mayReceiveSecret(
   { tokenUrl, endpoint }: ClientSettings,
   config: Config | undefined,
@@ -95,6 +120,19 @@ function mayReceiveSecret(
   // A platform on one port may be reached with TLS and without; the secret goes to the configured issuer's endpoint.
   const own = listOwnOrigins(config).map((origin) => new URL(origin).host);
   return endpoint === undefined || own.includes(new URL(endpoint.origin).host);
+}
+
+/**
+ * Whether the platform that is asked is the one of the client's own file, so that the service itself believes its
+ * metadata, once the issuer says the same. Over plain http a third party could have answered; but on this machine one
+ * port may be reached with TLS and without.
+ */
+function isOwnPlatform({ endpoint }: ClientSettings, platformUrl: string | undefined): boolean {
+  const url = platformUrl === undefined ? null : URL.parse(platformUrl);
+  if (endpoint === undefined || url === null) return false;
+  const isSafe = url.protocol === 'https:' || isLoopbackHost(url.hostname);
+  const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
+  return isSafe && endpoint.host === url.hostname && endpoint.port === port;
 }
 
 /** The platform's origins by its own configuration. */
@@ -109,7 +147,7 @@ function toUntried(id: string, { block, file }: ClientSubject): Probe {
     group: 'grants',
     title: `client credentials of ${block} of ${file}`,
     needs: [],
-    run: () => skipped('no configuration names its token endpoint (--config, or tokenUrl)'),
+    run: () => skipped('the file names no tokenUrl; add --config'),
   };
 }
 
@@ -157,7 +195,10 @@ function listNativeProbes({ discovery, metadata }: GrantRoots, ask: Ask): readon
 
 /** From the address of a token endpoint to one that can be spoken to. */
 function createEndpointProbes(
-  tokenUrl: string,
+  {
+    tokenUrl,
+    confirmed,
+  }: { readonly tokenUrl: string; readonly confirmed?: Probe<PlatformMetadata> },
   at: number,
   { discovery, issuerHost }: GrantRoots,
   { now, server }: Subject,
@@ -168,9 +209,12 @@ function createEndpointProbes(
     id: `${id}.address`,
     group: 'config',
     title: 'the address of the token endpoint',
-    needs: tokenUrl === '' ? [discovery] : [],
-    run: (answers) =>
-      found(new URL(tokenUrl === '' ? (answers.get(discovery).token_endpoint ?? '') : tokenUrl)),
+    needs: confirmed === undefined ? (tokenUrl === '' ? [discovery] : []) : [confirmed],
+    run(answers) {
+      if (confirmed !== undefined) return found(new URL(answers.get(confirmed).tokenEndpoint));
+      const url = tokenUrl === '' ? (answers.get(discovery).token_endpoint ?? '') : tokenUrl;
+      return found(new URL(url));
+    },
   };
   const setting =
     tokenUrl === '' ? "the issuer's token_endpoint" : 'union.auth.tokenUrl (AUTH_TOKEN_URL)';

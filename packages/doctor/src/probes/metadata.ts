@@ -46,23 +46,7 @@ export function createMetadataProbes(
     group: 'metadata',
     title: 'metadata for clients',
     needs: [ready, open],
-    async run(answers) {
-      const url = answers.get(ready);
-      const endpoint = parseEndpoint(url.origin, false);
-      const plain = endpoint.ok ? endpoint : parseEndpoint(url.host, true);
-      if (!plain.ok) return broken(toInvalid(url.origin, 'its address is none of a platform'));
-      const client = createMetadataClient({
-        endpoint: plain.value,
-        fetch,
-        confirms: false,
-        dangerouslyAllowPlainHttpTo: config?.dangerouslyAllowPlainHttpTo ?? [],
-      });
-      try {
-        return found(await client.read());
-      } catch (error) {
-        return broken(toInvalid(url.origin, error instanceof Error ? error.message : ''));
-      }
-    },
+    run: (answers) => readMetadata(answers.get(ready), false, fetch, config),
   };
   const configured: Probe = {
     id: 'metadata.configured',
@@ -72,6 +56,43 @@ export function createMetadataProbes(
     run: (answers) => found(undefined, compare(answers.get(read), config)),
   };
   return { all: [open, read, configured], read };
+}
+
+/**
+ * Makes `metadata.confirmed`: the metadata, once its issuer has said the same. Only then does a client that has no
+ * endpoint configured send a secret to the one in it.
+ */
+export function createConfirmationProbe(
+  { ready, read, discovery }: Record<'ready', Probe<URL>> & Record<'read' | 'discovery', Probe>,
+  fetch: typeof globalThis.fetch,
+  config: Config | undefined,
+): Probe<PlatformMetadata> {
+  return {
+    id: 'metadata.confirmed',
+    group: 'metadata',
+    title: 'metadata for clients beside the issuer',
+    needs: [ready, read, discovery],
+    run: (answers) => readMetadata(answers.get(ready), true, fetch, config),
+  };
+}
+
+/** As the client does it. */
+async function readMetadata(
+  url: URL,
+  confirms: boolean,
+  fetch: typeof globalThis.fetch,
+  config: Config | undefined,
+): Promise<Outcome<PlatformMetadata>> {
+  const endpoint = parseEndpoint(url.origin, false);
+  const plain = endpoint.ok ? endpoint : parseEndpoint(url.host, true);
+  if (!plain.ok) return broken(toInvalid(url.origin, 'its address is none of a platform'));
+  const dangerouslyAllowPlainHttpTo = config?.dangerouslyAllowPlainHttpTo ?? [];
+  const options = { endpoint: plain.value, fetch, confirms, dangerouslyAllowPlainHttpTo };
+  try {
+    return found(await createMetadataClient(options).read());
+  } catch (error) {
+    return broken(toInvalid(url.origin, error instanceof Error ? error.message : ''));
+  }
 }
 
 async function judgeOpen(origin: string, ask: Ask): Promise<Outcome<true>> {

@@ -67,10 +67,22 @@ function summarize({ findings, probes }: Diagnosis): string {
   const warns = findings.length - fails;
   const well = probes.filter(({ status }) => status === 'ok').length;
   const skips = probes.filter(({ status }) => status === 'skip').length;
-  const looked = `${count(well, 'probe')} well, ${skips} skipped`;
-  return findings.length === 0
+  const looked = `${count(well, 'check')} passed, ${skips} skipped`;
+  if (findings.length > 0)
+    return `${count(fails, 'fault')}, ${count(warns, 'warning')}; ${looked}.`;
+  const untried = countUntried(probes);
+  return untried === 0
     ? `Nothing is wrong: ${looked}.`
-    : `${count(fails, 'fault')}, ${count(warns, 'warning')}; ${looked}.`;
+    : `No fault found, but ${count(untried, 'credential')} ${untried === 1 ? 'was' : 'were'} not tried: ${looked}.`;
+}
+
+/** Secrets that were read, and that no identity provider was asked about. */
+function countUntried(probes: readonly ProbeResult[]): number {
+  const tried = new Set(probes.flatMap(({ id, status }) => (status === 'skip' ? [] : [id])));
+  return probes.filter(({ id, group }) => {
+    const [, use] = /^secrets\.(web|client\.\d+)$/.exec(id) ?? [];
+    return group === 'secrets' && use !== undefined && !tried.has(`grants.${use}`);
+  }).length;
 }
 
 function count(number: number, noun: string): string {
