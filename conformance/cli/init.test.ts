@@ -76,7 +76,12 @@ describe('sallyport init', () => {
     const { stdout } = await init(place, 'my', ...given());
     const folder = join(place.path, 'my');
     const files = listFiles(folder).filter((file) => !file.startsWith('nginx/sallyport/'));
-    expect(files).toEqual(['sallyport.yaml', 'secrets/README.md', 'state/key-ring.json']);
+    expect(files).toEqual([
+      'nginx/conf.d/sallyport.conf',
+      'sallyport.yaml',
+      'secrets/README.md',
+      'state/key-ring.json',
+    ]);
     expect(listFiles(join(folder, 'nginx/sallyport'))).toContain('check.conf');
     for (const file of files) expect(statSync(join(folder, file)).mode & 0o777, file).toBe(0o600);
     for (const secret of ['cloud-cp/core-admin-secrets', 'cloud/cloud-secret-auth'])
@@ -87,6 +92,40 @@ describe('sallyport init', () => {
     expect(stdout).toContain(`register: https://${DOMAIN}/callback (redirect_uri)`);
     // The doctor has the last word.
     expect(stdout).toMatch(/secret of the web app.*\n[\s\S]*faults?, \d+ warnings?; .*\n$/);
+  });
+
+  it('writes recipe and site into the folder of nginx, for the public URL and the port, over nothing there', async () => {
+    const place = makePlace();
+    const args = [...given(), '--proxy-folder', 'etc', '--port', '8181'];
+    const { code, stdout } = await init(place, 'my', ...args);
+    expect(code).toBe(0);
+    expect(listFiles(join(place.path, 'my')).join()).not.toContain('nginx');
+    const site = readFileSync(join(place.path, 'etc/conf.d/sallyport.conf'), 'utf8');
+    for (const line of [
+      'listen 443 ssl http2;',
+      `server_name ${DOMAIN};`,
+      `if ($host != ${DOMAIN}) {`,
+    ])
+      expect(site).toContain(line);
+    const upstream = readFileSync(join(place.path, 'etc/sallyport/upstream.conf'), 'utf8');
+    expect(upstream).toContain('server 127.0.0.1:8181;');
+    expect(readFileSync(join(place.path, 'my/sallyport.yaml'), 'utf8')).toContain('port: 8181');
+    expect(stdout).toContain('next: etc: nginx -t, and nginx -s reload');
+    const again = await init(place, 'other', ...args);
+    expect([again.code, again.stderr]).toEqual([
+      1,
+      expect.stringContaining('etc/conf.d/sallyport.conf'),
+    ]);
+    expect(listFiles(place.path).join()).not.toContain('other');
+  });
+
+  it.each([
+    ['--proxy-folder without a proxy', ['--proxy', 'none', '--proxy-folder', 'etc']],
+    ['port 0, which nginx could not find', ['--port', '0']],
+  ])('refuses %s', async (_, args) => {
+    const place = makePlace();
+    expect((await init(place, 'my', ...given(), ...args)).code).toBe(2);
+    expect(listFiles(place.path)).toEqual([]);
   });
 
   it('writes over nothing, and then writes nothing at all', async () => {

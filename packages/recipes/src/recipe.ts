@@ -41,6 +41,25 @@ export interface RenderedRecipe {
   describeNextSteps(removed: readonly string[]): readonly string[];
 }
 
+/** The part of the configuration that the operator adapts. */
+export interface RecipeSite {
+  /** Path below the proxy's folder. */
+  readonly file: string;
+  /**
+   * Renders it; loads its code only then.
+   *
+   * @param publicUrl - An origin.
+   * @returns The text; or one line that names what cannot be written.
+   */
+  render(publicUrl: string): Promise<Result<string, string>>;
+  /**
+   * Says what is left to do, one command or sentence a line.
+   *
+   * @param isInPlace - Whether the files lie in the proxy's own folder; otherwise they are to be copied.
+   */
+  describeNextSteps(publicUrl: string, isInPlace: boolean): readonly string[];
+}
+
 /** The recipe of one reverse proxy. */
 export interface Recipe {
   /** Name of the proxy, as in `sallyport recipe nginx`. */
@@ -48,6 +67,8 @@ export interface Recipe {
   /** For the help, without a period at the end. */
   readonly description: string;
   readonly options: readonly RecipeOption[];
+  /** Of a new installation: what includes the files of the recipe, once they lie in `sallyport/` of the proxy's folder. */
+  readonly site: RecipeSite;
   /**
    * Renders the files; loads its code only then. Writes nothing.
    *

@@ -22,6 +22,8 @@ export interface InitOptions {
   readonly publicUrl?: string;
   readonly issuer?: string;
   readonly proxy?: string;
+  readonly proxyFolder?: string;
+  readonly port: number;
   readonly webClientId: string;
   readonly nativeClientId: string;
   readonly serviceClientId: string;
@@ -113,6 +115,8 @@ async function plan(
     (value) => value ?? answers.shift(),
   );
   if (!PROXIES.includes(proxy)) return usage(`--proxy: expected one of ${PROXIES.join(', ')}`);
+  if (proxy === NO_PROXY && options.proxyFolder !== undefined)
+    return usage('--proxy-folder: expected a proxy beside it');
   const { webClientId: web, nativeClientId: native, serviceClientId: service } = options;
   const planned = await planInstallation({
     folder: resolve(folder),
@@ -120,6 +124,8 @@ async function plan(
     issuer,
     clientIds: { web, native, service },
     recipe: RECIPES.find(({ name }) => name === proxy),
+    proxyFolder: options.proxyFolder === undefined ? undefined : resolve(options.proxyFolder),
+    port: options.port,
   });
   if (planned.ok) return planned;
   return usage(
@@ -189,7 +195,7 @@ function describeNextSteps(
     `sallyport serve --config ${here(configFile)}`,
     ...(recipe === undefined
       ? []
-      : recipe.rendered.describeNextSteps([]).map((step) => `${here(recipe.folder)}: ${step}`)),
+      : recipe.next.map((step) => `${here(dirname(recipe.folder))}: ${step}`)),
   ];
 }
 

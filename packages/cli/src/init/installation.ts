@@ -27,6 +27,10 @@ export interface InstallationRequest {
   };
   /** Absent where no proxy of ours is wanted. */
   readonly recipe: Recipe | undefined;
+  /** Absolute: the proxy's own, where recipe and site go. Absent: a folder below {@link folder}, to be copied. */
+  readonly proxyFolder: string | undefined;
+  /** Where the service listens. */
+  readonly port: number;
 }
 
 /** A secret that has to be put into a file. */
@@ -48,12 +52,18 @@ export interface Installation {
   readonly secrets: readonly SecretToPlace[];
   /** Absolute; made by the program on writing. */
   readonly keyRingFile: string;
-  readonly recipe: { readonly folder: string; readonly rendered: RenderedRecipe } | undefined;
+  readonly recipe:
+    | {
+        readonly folder: string;
+        readonly rendered: RenderedRecipe;
+        /** What is left to do with it. */
+        readonly next: readonly string[];
+      }
+    | undefined;
 }
 
 /** Where nginx and its like reach the service. */
 const LISTEN_HOST = '127.0.0.1';
-const LISTEN_PORT = 8080;
 /** Peers whose forwarded headers count: the proxy on the same machine. */
 const PROXIES = ['127.0.0.1', '::1'];
 const CONFIG_FILE = 'sallyport.yaml';
@@ -71,6 +81,8 @@ export async function planInstallation({
   issuer,
   clientIds,
   recipe,
+  proxyFolder,
+  port,
 }: InstallationRequest): Promise<Result<Installation, readonly ConfigProblem[]>> {
   const publicUrl = /^[a-z][a-z0-9+.-]*:\/\//i.test(domain) ? domain : `https://${domain}`;
   const configFile = join(folder, CONFIG_FILE);
@@ -81,13 +93,17 @@ export async function planInstallation({
     issuer,
     clientIds,
     clientSecretFile: `./${relative(folder, webSecretFile)}`,
+    port,
     hasProxy: recipe !== undefined,
   });
   const loaded = loadConfig({ file: { path: configFile, text }, env: {}, flags: {} }, 'serve');
   if (!loaded.ok) return loaded;
-  const rendered = await recipe?.render(selectValues(recipe));
+  const rendered = await recipe?.render(selectValues(recipe, port));
   if (rendered?.ok === false) return refuse([toProblem('--proxy', rendered.error)]);
   const { config } = loaded.value;
+  const site = await recipe?.site.render(config.publicUrl);
+  if (site?.ok === false) return refuse([toProblem('--proxy', site.error)]);
+  const folderOfProxy = proxyFolder ?? join(folder, recipe?.name ?? '');
   const places = listSecretPlaces(
     createDeploymentSpec(config.publicUrl, clientIds),
     CONTROL_PLANE_SECRET,
@@ -99,6 +115,9 @@ export async function planInstallation({
     files: new Map([
       [configFile, text],
       [join(secretsFolder, 'README.md'), describeSecrets(places)],
+      ...(recipe === undefined || site === undefined
+        ? []
+        : [[join(folderOfProxy, recipe.site.file), site.value] as const]),
     ]),
     secrets: places
       .flatMap((place) =>
@@ -112,7 +131,11 @@ export async function planInstallation({
     recipe:
       recipe === undefined || rendered === undefined
         ? undefined
-        : { folder: join(folder, recipe.name, 'sallyport'), rendered: rendered.value },
+        : {
+            folder: join(folderOfProxy, 'sallyport'),
+            rendered: rendered.value,
+            next: recipe.site.describeNextSteps(config.publicUrl, proxyFolder !== undefined),
+          },
   });
 }
 
@@ -121,6 +144,7 @@ interface Configured {
   readonly issuer: string;
   readonly clientIds: InstallationRequest['clientIds'];
   readonly clientSecretFile: string;
+  readonly port: number;
   readonly hasProxy: boolean;
 }
 
@@ -130,6 +154,7 @@ function writeConfiguration({
   issuer,
   clientIds,
   clientSecretFile,
+  port,
   hasProxy,
 }: Configured): string {
   const quote = JSON.stringify;
@@ -137,7 +162,7 @@ function writeConfiguration({
 publicUrl: ${quote(publicUrl)}
 listen:
   host: ${LISTEN_HOST}
-  port: ${LISTEN_PORT}
+  port: ${port}
 # Sessions, and the key ring that seals them: keep it across restarts, and apart from its backups.
 stateDirectory: ./state
 ${hasProxy ? `# The proxy on this machine. Another one's address stands here instead.\ntrustedProxies: ${quote(PROXIES)}\n` : ''}auth:
@@ -174,9 +199,9 @@ ${rows.join('\n')}
 }
 
 /** The service is where the configuration has it listen. */
-function selectValues(recipe: Recipe): ReadonlyMap<string, readonly string[]> {
+function selectValues(recipe: Recipe, port: number): ReadonlyMap<string, readonly string[]> {
   return recipe.options.some(({ name }) => name === 'upstream')
-    ? new Map([['upstream', [`${LISTEN_HOST}:${LISTEN_PORT}`]]])
+    ? new Map([['upstream', [`${LISTEN_HOST}:${port}`]]])
     : new Map();
 }
 

@@ -13,7 +13,8 @@ export type NameKind =
   | 'header'
   | 'claim'
   | 'folder'
-  | 'upstream';
+  | 'upstream'
+  | 'host';
 
 const SHAPES: Readonly<Record<NameKind, RegExp>> = {
   backend: /^[a-z][a-z0-9-]{0,62}$/,
@@ -24,6 +25,7 @@ const SHAPES: Readonly<Record<NameKind, RegExp>> = {
   folder: /^\/?[A-Za-z0-9_-][A-Za-z0-9._-]*(?:\/[A-Za-z0-9_-][A-Za-z0-9._-]*)*$/,
   upstream:
     /^(?:unix:(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._-]+){1,16}|(?:\[[0-9A-Fa-f:]+\]|[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?):\d{1,5})$/,
+  host: /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/,
   claim: /^[A-Za-z0-9._:/-]{1,200}$/,
 };
 

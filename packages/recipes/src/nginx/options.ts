@@ -65,6 +65,29 @@ export const NGINX: Recipe = {
   name: 'nginx',
   description: 'files for stock nginx: a folder to include, described in deploy/nginx/README.md',
   options: OPTIONS,
+  site: {
+    file: 'conf.d/sallyport.conf',
+    async render(publicUrl) {
+      const { renderNginxSite } = await import('./site.ts');
+      try {
+        return accept(renderNginxSite(publicUrl));
+      } catch {
+        return refuse(
+          `the host of ${publicUrl} cannot be written into nginx: choose another proxy`,
+        );
+      }
+    },
+    describeNextSteps: (publicUrl, isInPlace) => [
+      ...(!isInPlace ? ["copy this folder's content into that of nginx, such as /etc/nginx"] : []),
+      ...(publicUrl.startsWith('https:')
+        ? [
+            'put the certificate into tls/platform.crt and its key into tls/platform.key of that folder',
+          ]
+        : []),
+      'write the addresses of your backends into conf.d/sallyport.conf',
+      'nginx -t, and nginx -s reload',
+    ],
+  },
   render: renderOptions,
 };
 
