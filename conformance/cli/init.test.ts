@@ -44,6 +44,9 @@ describe('sallyport init', () => {
     writeFileSync(secret, 'canary-secret\n', { mode: 0o600 });
     const made = await init(place, 'my', ...given(), '--client-secret-file', './web-secret');
     expect(made.code, made.stderr).toBe(0);
+    expect(made.stdout).toMatch(
+      /\n\nDone[.] To start it: sallyport serve --config my\/sallyport.yaml\n$/,
+    );
     const config = join(place.path, 'my/sallyport.yaml');
     const checked = await host.run(
       ['serve', '--check', '--online', '--config', config],
@@ -89,9 +92,18 @@ describe('sallyport init', () => {
     expect(readFileSync(join(folder, 'nginx/sallyport/upstream.conf'), 'utf8')).toContain(
       '127.0.0.1:8080',
     );
-    expect(stdout).toContain(`register: https://${DOMAIN}/callback (redirect_uri)`);
-    // The doctor has the last word.
-    expect(stdout).toMatch(/secret of the web app.*\n[\s\S]*faults?, \d+ warnings?; .*\n$/);
+    expect(stdout).toMatch(
+      new RegExp(
+        `^  sallyport-web +redirect_uri +https://${DOMAIN.replaceAll('.', '[.]')}/callback$`,
+        'm',
+      ),
+    );
+    expect(stdout).toMatch(
+      /^ {2}sallyport-cli +redirect_uri +http:\/\/localhost:53593\/callback$/m,
+    );
+    expect(stdout).toMatch(
+      /\n\nWhat the doctor says of it now:\n\nFAIL[\s\S]*faults?, \d+ warnings?; .*\n\nDone[.] Still to do: write the secret of the web app sallyport-web into my\/secrets\/cloud-cp\/core-admin-secrets\/oidc_client_secret\n$/,
+    );
   });
 
   it('writes recipe and site into the folder of nginx, for the public URL and the port, over nothing there', async () => {
@@ -136,7 +148,7 @@ describe('sallyport init', () => {
     const again = await init(place, 'my', ...other);
     expect([again.code, again.stdout]).toEqual([1, '']);
     expect(again.stderr).toContain(
-      'my/sallyport.yaml, my/secrets/README.md, my/state/key-ring.json',
+      'my has 3 of these files already, such as my/sallyport.yaml; nothing was written',
     );
     expect(readFileSync(join(place.path, 'my/sallyport.yaml'), 'utf8')).toBe(before);
     expect(listFiles(join(place.path, 'my')).join()).not.toContain('nginx');
@@ -192,7 +204,10 @@ describe('sallyport init', () => {
     expect(JSON.parse(stdout)).toMatchObject({
       ok: true,
       files: expect.arrayContaining(['my/sallyport.yaml']),
-      register: { redirect_uri: `https://${DOMAIN}/callback` },
+      register: {
+        redirect_uri: `https://${DOMAIN}/callback`,
+        native_redirect_uri: 'http://localhost:53593/callback',
+      },
       next: expect.arrayContaining(['sallyport serve --config my/sallyport.yaml']),
       doctor: { ok: false },
     });
@@ -211,7 +226,7 @@ describe.skipIf(!hasTerminal())("sallyport init on a terminal (needs util-linux'
     await terminal.shows('Reverse proxy (nginx, none) [nginx]');
     terminal.type('\r');
     const { code, screen } = await terminal.ended;
-    expect([code, screen]).toEqual([0, expect.stringContaining('written: my/sallyport.yaml')]);
+    expect([code, screen]).toEqual([0, expect.stringContaining('  my/sallyport.yaml')]);
     expect(readFileSync(join(home.path, 'my/sallyport.yaml'), 'utf8')).toContain(
       `publicUrl: "https://${DOMAIN}"`,
     );

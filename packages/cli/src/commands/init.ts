@@ -4,12 +4,18 @@
  * @module
  */
 
-import { dirname, relative, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { formatConfigProblem } from '@sallyport/config';
 import { type FileTerms, readBoundedFile } from '@sallyport/config/files';
-import { accept, listRegisteredAddresses, type Result, refuse } from '@sallyport/protocol';
+import { accept, type Result, refuse } from '@sallyport/protocol';
 import { RECIPES } from '@sallyport/recipes';
 import { type Installation, planInstallation } from '../init/installation.ts';
+import {
+  describePresent,
+  here,
+  reportEnd,
+  reportInstallation,
+} from '../init/report-installation.ts';
 import { writeInstallation } from '../init/write-installation.ts';
 import type { Interruption } from '../process/interruption.ts';
 import { ask, type Question } from '../terminal/question.ts';
@@ -57,22 +63,18 @@ export async function init(
   if (!secret.ok) return reportFailure(secret.error, isJson, stdio);
   const written = write(planned.value, secret.value);
   if (!written.ok) return reportFailure(written.error, isJson, stdio);
-  const files = written.value.map(here);
   const next = describeNextSteps(planned.value, secret.value !== undefined);
-  const register = listRegisteredAddresses(planned.value.publicUrl);
-  const { configFile } = planned.value;
+  const { configFile, register } = planned.value;
   const doctorOptions = {
     config: configFile,
     ...(options.caFile === undefined ? {} : { caFile: options.caFile }),
     ...(options.offline === true ? { offline: true } : {}),
   };
   if (!isJson) {
-    for (const line of summarize(files, planned.value)) stdio.out(`written: ${line}`);
-    for (const [name, address] of Object.entries(register))
-      stdio.out(`register: ${address} (${name})`);
-    for (const step of next) stdio.out(`next: ${step}`);
-    stdio.out('');
+    for (const line of reportInstallation(planned.value, written.value, next)) stdio.out(line);
+    for (const line of ['', 'What the doctor says of it now:', '']) stdio.out(line);
     await doctor('', doctorOptions, stdio, interruption);
+    for (const line of ['', reportEnd(planned.value, secret.value !== undefined)]) stdio.out(line);
     return EXIT.ok;
   }
   const found: string[] = [];
@@ -82,7 +84,7 @@ export async function init(
     JSON.stringify({
       ok: true,
       folder: resolve(folder),
-      files,
+      files: written.value.map(here),
       register,
       next,
       doctor: parse(found.join('\n')),
@@ -150,10 +152,10 @@ function write(
   try {
     const written = writeInstallation(installation, secret, Date.now());
     if (written.ok) return written;
-    const shown = written.error.map(here).join(', ');
+    const folder = dirname(installation.configFile);
     return fail(
       'out_not_empty',
-      `these files are there already: ${shown}; nothing was written`,
+      describePresent(folder, written.error),
       'Name another folder, or remove them.',
     );
   } catch (error) {
@@ -164,19 +166,6 @@ function write(
       'Name a folder that this user can write.',
     );
   }
-}
-
-/** The many files of a recipe in one line. */
-function summarize(files: readonly string[], { recipe }: Installation): readonly string[] {
-  if (recipe === undefined) return files;
-  const folder = here(recipe.folder);
-  const others = files.filter((file) => dirname(file) !== folder);
-  return [...others, `${folder}: ${files.length - others.length} files of the recipe`];
-}
-
-/** A path as the operator would write it. */
-function here(path: string): string {
-  return relative(process.cwd(), path) || '.';
 }
 
 function describeNextSteps(

@@ -9,6 +9,7 @@ import { type ConfigProblem, loadConfig } from '@sallyport/config';
 import { createDeploymentSpec } from '@sallyport/idp/provision';
 import { accept, type Result, refuse } from '@sallyport/protocol';
 import type { Recipe, RenderedRecipe } from '@sallyport/recipes';
+import { listAddresses } from '../admin/registered-addresses.ts';
 import { CONTROL_PLANE_SECRET } from '../idp/providers.ts';
 import { fileOf, listSecretPlaces, type SecretPlace } from '../idp/secret-layout.ts';
 
@@ -44,6 +45,9 @@ export interface SecretToPlace {
 export interface Installation {
   readonly publicUrl: string;
   readonly issuer: string;
+  readonly clientIds: InstallationRequest['clientIds'];
+  /** Addresses to register at the identity provider, by the names of their metadata. */
+  readonly register: Readonly<Record<string, string>>;
   /** Absolute path of the configuration. */
   readonly configFile: string;
   /** Content by absolute path. */
@@ -111,6 +115,8 @@ export async function planInstallation({
   return accept({
     publicUrl: config.publicUrl,
     issuer,
+    clientIds,
+    register: listAddresses(config),
     configFile,
     files: new Map([
       [configFile, text],

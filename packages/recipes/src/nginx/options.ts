@@ -126,7 +126,9 @@ async function renderOptions(values: RecipeValues): Promise<Result<RenderedRecip
     absent: OPTIONAL_FILES.filter((name) => !files.has(name)),
     describeNextSteps: (removed) => [
       ...(files.has(UPSTREAM_FILE)
-        ? ['take the upstreams sallyport_admin and sallyport_admin_grpc out of the site']
+        ? [
+            'remove the blocks `upstream sallyport_admin` and `upstream sallyport_admin_grpc` from conf.d/sallyport.conf: sallyport/upstream.conf has them now',
+          ]
         : []),
       ...(removed.includes(UPSTREAM_FILE)
         ? ['the site has to name the upstreams sallyport_admin and sallyport_admin_grpc again']

@@ -1,0 +1,71 @@
+/**
+ * What `sallyport init` prints of the folder that it has written.
+ *
+ * @module
+ */
+
+import { dirname, relative } from 'node:path';
+import { formatSection, joinSections } from '../terminal/sections.ts';
+import type { Installation } from './installation.ts';
+
+/** A path as the operator would write it. */
+export function here(path: string): string {
+  return relative(process.cwd(), path) || '.';
+}
+
+/**
+ * Says what was written, what is to be registered, and what comes next.
+ *
+ * @param files - Absolute paths; those of a recipe are counted.
+ * @param next - One step a line.
+ */
+export function reportInstallation(
+  { clientIds, recipe, register }: Pick<Installation, 'clientIds' | 'recipe' | 'register'>,
+  files: readonly string[],
+  next: readonly string[],
+): readonly string[] {
+  const others = files.filter((file) => dirname(file) !== recipe?.folder);
+  return joinSections([
+    formatSection('Written', [
+      ...others.map((file) => [here(file)]),
+      ...(recipe === undefined
+        ? []
+        : [[`${here(recipe.folder)}: ${files.length - others.length} files of the recipe`]]),
+    ]),
+    formatSection(
+      'To register at the identity provider',
+      Object.entries(register).map(([name, address]) =>
+        name === 'native_redirect_uri'
+          ? [clientIds.native, 'redirect_uri', address]
+          : [clientIds.web, name, address],
+      ),
+    ),
+    formatSection(
+      'Next',
+      next.map((step, index) => [`${index + 1}.`, step]),
+    ),
+  ]);
+}
+
+/**
+ * The last line: what is missing, or that nothing is.
+ *
+ * @param hasSecret - Whether the secret of the web app was given.
+ */
+export function reportEnd(
+  { clientIds, configFile, secrets }: Pick<Installation, 'clientIds' | 'configFile' | 'secrets'>,
+  hasSecret: boolean,
+): string {
+  const [web] = secrets;
+  return hasSecret || web === undefined
+    ? `Done. To start it: sallyport serve --config ${here(configFile)}`
+    : `Done. Still to do: write the secret of the web app ${clientIds.web} into ${here(web.file)}`;
+}
+
+/** Says which of the files are there already: the folder, and how many of them; one by its name. */
+export function describePresent(folder: string, present: readonly string[]): string {
+  const [only] = present;
+  return only !== undefined && present.length === 1
+    ? `${here(only)} is there already; nothing was written`
+    : `${here(folder)} has ${present.length} of these files already, such as ${here(only ?? folder)}; nothing was written`;
+}
