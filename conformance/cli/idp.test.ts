@@ -1,4 +1,12 @@
-import { readFileSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Plane, startPlane } from '../wire/platform.ts';
@@ -109,6 +117,46 @@ describe('sallyport idp', () => {
       expect((await run(args)).stdout).toContain(`unchanged ${out}/${file}`);
     },
   );
+
+  const dex = ['idp', 'apply', '--provider', 'dex', '--public-url', PUBLIC_URL, '--out'];
+
+  it.each([
+    ['a folder that others may write to', ''],
+    ['a link to one', 'link'],
+    ['a new folder below one', 'open/new'],
+  ])('apply writes nothing into %s, in a sentence', async (what, name) => {
+    const place = join(folder.path, what.replaceAll(' ', '-'));
+    const open = join(place, 'open');
+    mkdirSync(open, { recursive: true });
+    chmodSync(open, 0o777);
+    symlinkSync(open, join(place, 'link'));
+    const out = join(place, name === '' ? 'open' : name);
+    const { code, stdout, stderr } = await run([...dex, out]);
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toContain(`others may write to ${realpathSync(open)}`);
+    expect(stderr).toContain("choose a folder of this user's own");
+    expect(existsSync(join(out, 'dex.yaml'))).toBe(false);
+  });
+
+  it('apply writes into a folder of this user alone, and through a link to it', async () => {
+    const own = join(folder.path, 'own');
+    mkdirSync(own, { mode: 0o755 });
+    symlinkSync(own, join(folder.path, 'link-to-own'));
+    expect((await run([...dex, join(folder.path, 'link-to-own')])).code).toBe(0);
+    expect(statSync(join(own, 'dex.yaml')).mode & 0o777).toBe(0o600);
+  });
+
+  it('apply refuses the folder before it asks the identity provider anything', async () => {
+    const open = join(folder.path, 'open-for-keycloak');
+    mkdirSync(open);
+    chmodSync(open, 0o777);
+    const { code, stdout, stderr } = await run([
+      ...['idp', 'apply', ...keycloak, '--issuer', 'https://kc.example.com/realms/a'],
+      ...['--out', open],
+    ]);
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toContain(`others may write to ${realpathSync(open)}`);
+  });
 
   it.each(['okta', 'auth0', 'entra', 'dex', 'embedded'])(
     'destroy says how a setup of %s is removed',

@@ -12,7 +12,7 @@ import { readIssuer } from '../idp/read-issuer.ts';
 import { renderSetup, writeRendered } from '../idp/rendered-setup.ts';
 import { readSetup, type Setup, type SetupOptions } from '../idp/setup-options.ts';
 import { formatPlan } from '../idp/show-plan.ts';
-import { type SecretForm, writeDeployment } from '../idp/write-deployment.ts';
+import { assertOwnFolder, type SecretForm, writeDeployment } from '../idp/write-deployment.ts';
 import type { Interruption } from '../process/interruption.ts';
 import { type ExitCode, reportFailure } from '../terminal/report.ts';
 import { EXIT, type Stdio } from '../terminal/stdio.ts';
@@ -37,6 +37,8 @@ export async function applyIdp(
   if (options.provider === 'embedded') return describeEmbedded(isJson, stdio);
   const setup = readSetup(options);
   if (!setup.ok) return reportFailure(setup.error, isJson, stdio);
+  // Before anything is made that has a secret to write.
+  assertOwnFolder(setup.value.folder);
   return options.provider === 'keycloak'
     ? applyAtKeycloak(options, setup.value, stdio, interruption)
     : writeConfiguration(options, setup.value, stdio);

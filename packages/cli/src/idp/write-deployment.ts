@@ -4,9 +4,11 @@
  * @module
  */
 
+import { realpathSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import {
   type FileTerms,
+  findOpenFolder,
   makeFolder,
   readBoundedFile,
   writeWholeFile,
@@ -32,6 +34,8 @@ export interface WrittenFile {
 const VARIABLES_FILE = 'deployment.env';
 const MANIFESTS_FILE = 'secrets.yaml';
 const TERMS: FileTerms = { maxBytes: 1_048_576, mayBeLink: false, owner: 'this_user_or_root' };
+/** Name of no file: what is asked about is the folder around it. */
+const NO_FILE = '.sallyport';
 const PRIVATE_FOLDER = 0o700;
 const PRIVATE_FILE = 0o600;
 
@@ -75,19 +79,53 @@ export function writeDeployment(
   }));
 }
 
-/** Writes a file of this user's alone. */
+/**
+ * Refuses a folder in which others could put files of theirs in the place of the secrets, also behind a link. One that
+ * is not there is refused for what it would lie in. Groups are not looked at.
+ *
+ * @param folder - Absolute.
+ * @throws {SallyportError} `SP_STATE_UNUSABLE` when others may write to it or to one it lies in, or it is theirs.
+ */
+export function assertOwnFolder(folder: string): void {
+  const stat = attempt(folder, () => statSync(folder, { throwIfNoEntry: false }));
+  if (stat === undefined) {
+    if (dirname(folder) !== folder) assertOwnFolder(dirname(folder));
+    return;
+  }
+  if (process.getuid !== undefined && ![0, process.getuid()].includes(stat.uid))
+    throw unusable(
+      `nothing is written to ${folder}: it belongs to another user; choose a folder of this user's own`,
+    );
+  const real = attempt(folder, () => realpathSync(folder));
+  const open = findOpenFolder(join(real, NO_FILE));
+  if (open !== undefined)
+    throw unusable(
+      `nothing is written to ${folder}: others may write to ${open}; choose a folder of this user's own`,
+    );
+}
+
+/** Writes a file of this user's alone, into a folder of this user's alone. */
 export function writePrivately(file: string, content: string): WrittenFile['state'] {
-  try {
+  const folder = dirname(file);
+  attempt(file, () => makeFolder(folder, PRIVATE_FOLDER));
+  assertOwnFolder(folder);
+  return attempt(file, () => {
     const found = readBoundedFile(file, { ...TERMS, closedTo: 'reading_and_writing' });
     if (found.ok && found.value === content) return 'unchanged';
-    makeFolder(dirname(file), PRIVATE_FOLDER);
     writeWholeFile(file, content, { mode: PRIVATE_FILE, isFlushed: true });
     return 'written';
+  });
+}
+
+function attempt<T>(path: string, work: () => T): T {
+  try {
+    return work();
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
-    throw new SallyportError('SP_STATE_UNUSABLE', {
-      component: 'idp',
-      detail: `${file} cannot be written${code}`,
-    });
+    throw unusable(`${path} cannot be written${code}`);
   }
+}
+
+function unusable(detail: string): SallyportError {
+  return new SallyportError('SP_STATE_UNUSABLE', { component: 'idp', detail });
 }
