@@ -165,16 +165,6 @@ describe.skipIf(HELM.isLeftOut)('Secrets of the charts', () => {
     }
   });
 
-  it.each(['admin', 'adminOauthClientCredentials'])(
-    'a clientSecret among the settings, config.secrets.%s, is refused and not repeated',
-    async (block) => {
-      const config = { secrets: { [block]: { clientSecret: STAND_IN } } };
-      const refusal = await refusalOf('sallyport', { config });
-      expect(refusal).toContain('config.secrets has a clientSecret');
-      expect(refusal).not.toContain(STAND_IN);
-    },
-  );
-
   it('Secrets are rendered without a key, and stay when the release is uninstalled', async () => {
     const secrets = (await renderOptionA()).filter(({ kind }) => kind === 'Secret');
     expect(secrets).toHaveLength(3);

@@ -13,7 +13,15 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { COMMAND } from '../../conformance/wire/command-file.ts';
 import { temporaryFolder } from '../../conformance/wire/process.ts';
 import { BUILD_TIMEOUT_MS, programPath } from './go-tool.ts';
-import { chartFolder, findObject, HELM, helm, type KubernetesObject, render } from './helm.ts';
+import {
+  chartFolder,
+  findObject,
+  HELM,
+  helm,
+  type KubernetesObject,
+  render,
+  tryRender,
+} from './helm.ts';
 
 const run = promisify(execFile);
 
@@ -133,6 +141,54 @@ describe.skipIf(HELM.isLeftOut)('The charts', () => {
       expect(loaded.value.settings.endpoint?.origin).toBe('https://platform.example.com');
     },
   );
+
+  it.each([
+    ...(['sallyport', 'sallyport-dataplane'] as const).flatMap((chart) => [
+      ...['/path', '/?query', '#fragment', ':port'].map(
+        (end) =>
+          [
+            chart,
+            { publicUrl: `https://platform.example.com${end}` },
+            'publicUrl is no origin',
+          ] as const,
+      ),
+      [chart, { publicUrl: 'https://*' }, 'publicUrl is no origin'] as const,
+      [chart, { publicUrl: 'https://*.example.com' }, 'publicUrl is no origin'] as const,
+      ...['v1 # x', 'v1\nx: y', '-v1', 'v1@sha256'].map(
+        (tag) => [chart, { image: { repository: 'sallyport', tag } }, '/image/tag'] as const,
+      ),
+      ...['a b', 'a # x', 'a\nx: y', 'https://r.example.com/a', 'a:v1', 'a/'].map(
+        (repository) => [chart, { image: { repository } }, '/image/repository'] as const,
+      ),
+    ]),
+    ...['app.kubernetes.io/instance', 'app.kubernetes.io/component', 'helm.sh/chart'].map(
+      (label) =>
+        ['sallyport', { podLabels: { [label]: 'x' } }, `podLabels must not have ${label}`] as const,
+    ),
+    [
+      'sallyport',
+      { podAnnotations: { 'sallyport/restart-checksum': 'x' } },
+      'podAnnotations must not have sallyport/restart-checksum',
+    ] as const,
+  ])('%s refuses %j with the reason', async (chart, values, reason) => {
+    const { code, stdout, stderr } = await tryRender({ chart, values });
+    expect([code, stdout, stderr]).toEqual([1, '', expect.stringContaining(reason)]);
+  });
+
+  it.each([
+    ['https://platform.example.com/', 'registry.example.com:5000/team/sallyport'],
+    ['https://platform.example.com:8443', 'localhost/sallyport__x'],
+    ['https://[::1]', '10.0.0.1:5000/a.b/c-d'],
+  ])('sallyport takes the public URL %s and the image %s', async (publicUrl, repository) => {
+    const image = { repository, tag: 'v1.2.3-rc.1_x' };
+    const objects = await render({
+      chart: 'sallyport',
+      values: { publicUrl, image, podLabels: { team: 'platform' } },
+    });
+    expect(JSON.stringify(findObject(objects, 'Deployment', 'sallyport'))).toContain(
+      `"${repository}:v1.2.3-rc.1_x"`,
+    );
+  });
 
   it('has settings that the service refuses, and then says what it says', async () => {
     const objects = await render({

@@ -47,7 +47,8 @@ export interface HelmOutput {
 /** A chart of this repository; `platform` is the example around the other two. */
 export type ChartName = 'sallyport' | 'sallyport-dataplane' | 'platform';
 
-const GLOBAL = {
+/** The six deployment variables. */
+export const GLOBAL = {
   OIDC_BASE_URL: 'https://idp.example.com',
   OIDC_CLIENT_ID: 'web-app',
   CLI_CLIENT_ID: 'native-app',

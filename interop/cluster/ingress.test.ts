@@ -298,6 +298,14 @@ describe.skipIf(HELM.isLeftOut)('The chart’s Ingress objects', () => {
       'service-upstream',
       'canary-by-header',
       'mirror-target',
+      'upstream-vhost',
+      'x-forwarded-prefix',
+      'custom-headers',
+      'enable-cors',
+      'cors-allow-origin',
+      'from-to-www-redirect',
+      'connection-proxy-header',
+      'proxy-buffer-size',
     ].map(
       (suffix) =>
         [
@@ -337,15 +345,20 @@ describe.skipIf(HELM.isLeftOut)('The chart’s Ingress objects', () => {
     expect(stderr).toContain(reason);
   });
 
-  it('take an annotation that is not about the check, in place of their own of that name', async () => {
+  it('take an annotation that is not about the check, and keep their own of that name', async () => {
     const given = {
       [`${DEFAULT_PREFIX}/limit-rps`]: '100',
-      [`${DEFAULT_PREFIX}/proxy-buffer-size`]: '32k',
+      [`${DEFAULT_PREFIX}/proxy-body-size`]: '8m',
       'cert-manager.io/cluster-issuer': 'corp',
     };
     const before = objects.get('sallyport-api')?.metadata.annotations;
     const limited = await renderIngresses({ annotations: given });
     expect(limited.get('sallyport-api')?.metadata.annotations).toEqual({ ...before, ...given });
+    const streams = objects.get('sallyport-rpc-streams')?.metadata.annotations;
+    expect(limited.get('sallyport-rpc-streams')?.metadata.annotations).toEqual({
+      ...given,
+      ...streams,
+    });
   });
 
   it('refuse an annotation about the check under the default prefix, too, where another is configured', async () => {

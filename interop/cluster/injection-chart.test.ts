@@ -11,7 +11,11 @@ import { findObject, HELM, type KubernetesObject, render, tryRender } from './he
 const CHART = 'sallyport-dataplane';
 const NAME = 'sallyport-inject';
 const CA = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----';
+const KEY = '-----BEGIN EC PRIVATE KEY-----\ncanary\n-----END EC PRIVATE KEY-----';
 const image = { repository: 'registry.example.com/sallyport' };
+
+/** What is refused: title, values, arguments, and the reason. */
+type Refused = readonly [string, Readonly<Record<string, unknown>>, readonly string[], string];
 
 function renderWebhook(
   webhook: object = { certificate: { caBundle: CA } },
@@ -114,7 +118,7 @@ describe.skipIf(HELM.isLeftOut)('The injection of the chart', () => {
     expect(binding['spec']).toMatchObject({ validationActions: ['Warn'] });
   });
 
-  it.each([
+  it.each<Refused>([
     [
       'a policy below Kubernetes 1.36',
       { injection: { mode: 'policy' } },
@@ -151,10 +155,114 @@ describe.skipIf(HELM.isLeftOut)('The injection of the chart', () => {
       [],
       "value must be one of 'none', 'webhook', 'policy'",
     ],
+    ...(
+      [
+        ['a private key behind its certificate', `${CA}\n${KEY}`, 'has a PRIVATE KEY'],
+        ['a private key before its certificate', `${KEY}\n${CA}`, 'has a PRIVATE KEY'],
+        ['text behind the authority', `${CA}\ncanary`, 'is not PEM of certificates alone'],
+        ['text between authorities', `${CA}\ncanary\n${CA}`, 'is not PEM of certificates alone'],
+        ['text alone as the authority', 'canary', 'is not PEM of certificates alone'],
+        [
+          'another block as the authority',
+          '-----BEGIN PUBLIC KEY-----\ncanary\n-----END PUBLIC KEY-----',
+          'is not PEM of certificates alone',
+        ],
+        ['an authority without an end', '-----BEGIN CERTIFICATE-----\ncanary', 'is not PEM of'],
+      ] as const
+    ).map(
+      ([what, caBundle, reason]) =>
+        [
+          what,
+          { image, injection: { mode: 'webhook', webhook: { certificate: { caBundle } } } },
+          [],
+          `caBundle ${reason}`,
+        ] as const,
+    ),
+    ...(
+      [
+        [
+          'metrics on the port of the webhook',
+          { metrics: { enabled: true, port: 8443 } },
+          'is 8443',
+        ],
+        ['no replica with the policy Fail', { replicas: 0 }, 'replicas is 0 with'],
+        [
+          'pods of the webhook that wait for the webhook',
+          { podLabels: { 'sallyport/inject-api-key': 'true' } },
+          'must not have sallyport/inject-api-key',
+        ],
+        ...['app.kubernetes.io/name', 'app.kubernetes.io/component', 'helm.sh/chart'].map(
+          (label) =>
+            [
+              `the label ${label} again`,
+              { podLabels: { [label]: 'x' } },
+              `podLabels must not have ${label}`,
+            ] as const,
+        ),
+        [
+          'the annotation of the checksum again',
+          { podAnnotations: { 'sallyport/restart-checksum': 'x' } },
+          'podAnnotations must not have sallyport/restart-checksum',
+        ],
+      ] as const
+    ).map(
+      ([what, webhook, reason]) =>
+        [
+          what,
+          {
+            image,
+            injection: { mode: 'webhook', webhook: { certificate: { caBundle: CA }, ...webhook } },
+          },
+          [],
+          reason,
+        ] as const,
+    ),
+    [
+      'a namespace of Kubernetes',
+      { namespaceOverride: 'kube-system' },
+      [],
+      'is kube-system, which',
+    ],
+    [
+      'a release in a namespace of Kubernetes',
+      {},
+      ['--namespace', 'kube-public'],
+      'is kube-public, which',
+    ],
+    [
+      'one label for pods and namespaces',
+      { unionAuth: { podLabel: 'a/b', namespaceLabel: 'a/b' } },
+      [],
+      'are the same label',
+    ],
     ['a label that would end the line', { unionAuth: { podLabel: 'a: b' } }, [], 'podLabel'],
   ])('refuses %s with the reason', async (_, values, args, reason) => {
     const { code, stdout, stderr } = await tryRender({ chart: CHART, values, args });
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toContain(reason);
+    expect(stderr).not.toContain('canary');
+  });
+
+  it('takes several authorities, labels of its own, and no replica where pods are admitted without', async () => {
+    const caBundle = `\n${CA}\n\n${CA.replaceAll('\n', '\r\n')}\n`;
+    const objects = await render({
+      chart: CHART,
+      values: {
+        image,
+        injection: {
+          mode: 'webhook',
+          failurePolicy: 'Ignore',
+          webhook: {
+            replicas: 0,
+            certificate: { caBundle },
+            podLabels: { team: 'platform' },
+            metrics: { enabled: true, port: 8444 },
+          },
+        },
+      },
+    });
+    const { webhooks } = findObject(objects, 'MutatingWebhookConfiguration', `${NAME}-cloud-cp`);
+    const published = Buffer.from(caBundle.trim()).toString('base64');
+    expect(webhooks).toMatchObject([{ clientConfig: { caBundle: published } }]);
   });
 });

@@ -6,6 +6,19 @@
 {{- with $missing -}}
 {{- fail (printf "required values are missing: %s (values.yaml says what each is, docs/kubernetes.md where it comes from)" (join ", " .)) -}}
 {{- end -}}
+{{- if regexMatch `@` .Values.publicUrl -}}
+{{- fail "publicUrl has a user name or a password: leave them out, docs/secrets.md says where a secret goes" -}}
+{{- end -}}
+{{- if not (regexMatch `^https?://([A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_])?|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?/?$` .Values.publicUrl) -}}
+{{- fail "publicUrl is no origin: it is https://HOST or https://HOST:PORT, without a path, a query or a pattern" -}}
+{{- end -}}
+{{- $namespace := include "sallyport-dataplane.namespace" . -}}
+{{- if has $namespace (list "kube-system" "kube-public" "kube-node-lease") -}}
+{{- fail (printf "the namespace is %s, which belongs to Kubernetes, and whose pods get no API key: give namespaceOverride or install into a namespace of the data plane" $namespace) -}}
+{{- end -}}
+{{- if eq .Values.unionAuth.podLabel .Values.unionAuth.namespaceLabel -}}
+{{- fail "unionAuth.podLabel and unionAuth.namespaceLabel are the same label: one says which pods get the API key, the other which namespaces may" -}}
+{{- end -}}
 {{- $admin := .Values.secrets.admin -}}
 {{- if and $admin.create (not $admin.enable) -}}
 {{- fail "secrets.admin.create makes a Secret that secrets.admin.enable=false mounts nowhere: set enable to true, or create to false" -}}

@@ -3,6 +3,7 @@ The configuration of `sallyport serve`: the deployment variables, the requiremen
 things, and `config` over all of it. No secret is in it: it names files.
 */}}
 {{- define "sallyport.configuration" -}}
+{{- include "sallyport.refuseSecrets" . -}}
 {{- $global := .Values.global -}}
 {{- $session := dict "keyRingFile" "/etc/sallyport-key-ring/key-ring.json" -}}
 {{- if .Values.redis.addresses -}}

@@ -153,6 +153,7 @@ proxy_headers_hash_bucket_size 128;
 
 {{/* Values of the ingress that cannot work, or would undo a check. */}}
 {{- define "sallyport.ingress.refuse" -}}
+{{- include "sallyport.refuse" . -}}
 {{- $ingress := .Values.ingress -}}
 {{- $url := urlParse .Values.publicUrl -}}
 {{- if ne $url.scheme "https" -}}
@@ -165,9 +166,12 @@ proxy_headers_hash_bucket_size 128;
 {{- $prefix := regexReplaceAll "/[^/]*$" $name "" -}}
 {{- $suffix := base $name -}}
 {{- if has $prefix (list $ingress.annotationPrefix "nginx.ingress.kubernetes.io") -}}
-{{- $about := list "app-root" "backend-protocol" "custom-http-errors" "default-backend" "enable-global-auth" "permanent-redirect" "rewrite-target" "satisfy" "server-alias" "service-upstream" "ssl-passthrough" "temporal-redirect" "use-regex" -}}
-{{- if or (has $suffix $about) (hasPrefix "auth-" $suffix) (hasPrefix "canary" $suffix) (hasPrefix "mirror-" $suffix) (hasSuffix "-snippet" $suffix) -}}
+{{- $about := list "app-root" "backend-protocol" "connection-proxy-header" "custom-headers" "custom-http-errors" "default-backend" "enable-cors" "enable-global-auth" "from-to-www-redirect" "permanent-redirect" "rewrite-target" "satisfy" "server-alias" "service-upstream" "ssl-passthrough" "temporal-redirect" "upstream-vhost" "use-regex" "x-forwarded-prefix" -}}
+{{- if or (has $suffix $about) (hasPrefix "auth-" $suffix) (hasPrefix "canary" $suffix) (hasPrefix "cors-" $suffix) (hasPrefix "mirror-" $suffix) (hasSuffix "-snippet" $suffix) -}}
 {{- fail (printf "ingress.annotations must not have %s: it would change which requests are checked, or how; ingress.profile and ingress.snippets are for that" $name) -}}
+{{- end -}}
+{{- if eq $suffix "proxy-buffer-size" -}}
+{{- fail (printf "ingress.annotations must not have %s: the chart sets it, to what a sign-in and a check need" $name) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

@@ -9,9 +9,11 @@
 {{- with $missing -}}
 {{- fail (printf "required values are missing: %s (values.yaml says what each is, docs/kubernetes.md where it comes from)" (join ", " .)) -}}
 {{- end -}}
-{{- if or (dig "secrets" "admin" "clientSecret" "" .Values.config) (dig "secrets" "adminOauthClientCredentials" "clientSecret" "" .Values.config) -}}
-{{- fail "config.secrets has a clientSecret, which would stand in a ConfigMap: leave it out, docs/secrets.md says where a secret goes" -}}
+{{- include "sallyport.refuseSecrets" . -}}
+{{- if not (regexMatch `^https?://([A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_])?|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?/?$` .Values.publicUrl) -}}
+{{- fail "publicUrl is no origin: it is https://HOST or https://HOST:PORT, without a path, a query or a pattern" -}}
 {{- end -}}
+{{- include "sallyport.refusePodMetadata" . -}}
 {{- include "sallyport.refuseSharedLocalStore" . -}}
 {{- include "sallyport.refuseMergeWithoutTarget" . -}}
 {{- if and (not .Values.metrics.enabled) (or .Values.metrics.serviceMonitor.enabled .Values.metrics.rules.enabled .Values.metrics.dashboard.enabled) -}}
@@ -52,5 +54,114 @@
 {{- fail "strategy starts a second pod before the first one has ended (surge) without redis.addresses: both would keep sessions of their own; give redis.addresses, or leave strategy empty" -}}
 {{- end -}}
 {{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* What would put a secret into a ConfigMap. `sallyport.configuration` begins with it, whichever template is rendered first. */}}
+{{- define "sallyport.refuseSecrets" -}}
+{{- include "sallyport.refuseCredentials" (dict "place" "publicUrl" "value" .Values.publicUrl) -}}
+{{- include "sallyport.refuseCredentials" (dict "place" "global" "value" (pick .Values.global "OIDC_BASE_URL" "OIDC_CLIENT_ID" "CLI_CLIENT_ID" "INTERNAL_CLIENT_ID" "AUTH_TOKEN_URL" "AUTH_CLIENT_ID")) -}}
+{{- include "sallyport.refuseCredentials" (dict "place" "config" "value" .Values.config) -}}
+{{- range .Values.redis.addresses -}}
+{{- if contains "@" . -}}
+{{- fail "redis.addresses has a user name or a password: an address is host:port, redis.username and redis.passwordSecret are for the others" -}}
+{{- end -}}
+{{- end -}}
+{{- $settings := (.Files.Get "files/settings.yaml" | fromYaml).settings -}}
+{{- include "sallyport.refuseSettings" (dict "settings" $settings "block" "" "value" .Values.config) -}}
+{{- end -}}
+
+{{/* User names and passwords in URLs, and private keys: `value` would stand in a ConfigMap. The message names the place alone. */}}
+{{- define "sallyport.refuseCredentials" -}}
+{{- $place := .place -}}
+{{- if kindIs "map" .value -}}
+{{- range $name, $value := .value -}}
+{{- include "sallyport.refuseCredentials" (dict "place" (include "sallyport.placeBelow" (list $place $name)) "value" $value) -}}
+{{- end -}}
+{{- else if kindIs "slice" .value -}}
+{{- range .value -}}
+{{- include "sallyport.refuseCredentials" (dict "place" $place "value" .) -}}
+{{- end -}}
+{{- else if kindIs "string" .value -}}
+{{- if regexMatch `(?i)(https?:[/\\]*|[a-z][a-z0-9+.-]*:[/\\]{2,})[^/\\?#]*@` .value -}}
+{{- fail (printf "%s has a URL with a user name or a password, which would stand in a ConfigMap: leave them out, docs/secrets.md says where a secret goes" $place) -}}
+{{- end -}}
+{{- if contains "PRIVATE KEY-----" .value -}}
+{{- fail (printf "%s has a PRIVATE KEY, which would stand in a ConfigMap: name its file, docs/secrets.md says where a secret goes" $place) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* The place of a name below another, for messages: what is no plain name is not repeated. */}}
+{{- define "sallyport.placeBelow" -}}
+{{- printf "%s.%s" (first .) (ternary (last .) "[withheld]" (regexMatch "^[A-Za-z0-9_.-]{1,64}$" (last .))) -}}
+{{- end -}}
+
+{{/*
+Keys below `config` that the schema of the service does not have, or that hold a secret: a mistyped key may hold one, too.
+Files and variables are named by what looks like one. What each key holds is in files/settings.yaml, made from the schema.
+*/}}
+{{- define "sallyport.refuseSettings" -}}
+{{- $settings := .settings -}}
+{{- $block := .block -}}
+{{- $why := "would stand in a ConfigMap: leave it out, docs/secrets.md says where a secret goes" -}}
+{{- range $name, $value := .value -}}
+{{- $key := ternary $name (printf "%s.%s" $block $name) (empty $block) -}}
+{{- $place := include "sallyport.placeBelow" (list (ternary "config" (printf "config.%s" $block) (empty $block)) $name) -}}
+{{- $holds := get $settings $key -}}
+{{- if kindIs "invalid" $value -}}
+{{- else if kindIs "slice" $holds -}}
+{{- range $entry := (kindIs "slice" $value | ternary $value (list $value)) -}}
+{{- if not (kindIs "map" $entry) -}}
+{{- fail (printf "%s is no list of mappings; what it holds %s" $place $why) -}}
+{{- end -}}
+{{- range $field, $part := $entry -}}
+{{- if or (not (has $field $holds)) (include "sallyport.isNested" $part) -}}
+{{- fail (printf "%s is no setting of docs/configuration.md; what it holds %s" (include "sallyport.placeBelow" (list $place $field)) $why) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- else if eq $holds "secret" -}}
+{{- if $value -}}{{- fail (printf "%s holds a secret, which %s" $place $why) -}}{{- end -}}
+{{- else if $holds -}}
+{{- if include "sallyport.isNested" $value -}}
+{{- fail (printf "%s holds a mapping, and takes none; what it holds %s" $place $why) -}}
+{{- end -}}
+{{- if and (eq $holds "path") $value (not (regexMatch `^\.{0,2}/.` (toString $value))) -}}
+{{- fail (printf "%s is no path that begins with /, ./ or ../; what it holds %s" $place $why) -}}
+{{- end -}}
+{{- if and (eq $holds "variable name") $value (not (regexMatch "^[A-Z_][A-Z0-9_]{0,127}$" (toString $value))) -}}
+{{- fail (printf "%s is no name of an environment variable in capitals; what it holds %s" $place $why) -}}
+{{- end -}}
+{{- else -}}
+{{- $isBlock := false -}}
+{{- range $known, $_ := $settings -}}{{- if hasPrefix (printf "%s." $key) $known -}}{{- $isBlock = true -}}{{- end -}}{{- end -}}
+{{- if or (not $isBlock) (contains "." $name) -}}
+{{- fail (printf "%s is no setting of docs/configuration.md; what it holds %s" $place $why) -}}
+{{- end -}}
+{{- if not (kindIs "map" $value) -}}
+{{- fail (printf "%s is no mapping; what it holds %s" $place $why) -}}
+{{- end -}}
+{{- include "sallyport.refuseSettings" (dict "settings" $settings "block" $key "value" $value) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Whether a value is a mapping, or a list with anything but single values: text, or nothing. */}}
+{{- define "sallyport.isNested" -}}
+{{- if kindIs "map" . -}}yes{{- else if kindIs "slice" . -}}
+{{- range . -}}{{- if or (kindIs "map" .) (kindIs "slice" .) -}}yes{{- end -}}{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Labels and annotations that the chart sets itself: twice in an object, either could count. */}}
+{{- define "sallyport.refusePodMetadata" -}}
+{{- range $name, $_ := .Values.podLabels -}}
+{{- if or (eq $name "app.kubernetes.io/component") (hasKey (include "sallyport.labels" $ | fromYaml) $name) -}}
+{{- fail (printf "podLabels must not have %s: the chart sets it, and finds its pods by it" $name) -}}
+{{- end -}}
+{{- end -}}
+{{- if hasKey .Values.podAnnotations "sallyport/restart-checksum" -}}
+{{- fail "podAnnotations must not have sallyport/restart-checksum: the chart sets it" -}}
 {{- end -}}
 {{- end -}}

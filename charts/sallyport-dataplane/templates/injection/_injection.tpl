@@ -48,6 +48,16 @@ namespaceSelector:
 {{- end -}}
 
 {{- define "sallyport-dataplane.injection.refuse" -}}
+{{- with .Values.injection.webhook.certificate.caBundle -}}
+{{/* All of it is published, in an object that everyone in the cluster may read. */}}
+{{- if contains "PRIVATE KEY" . -}}
+{{- fail "injection.webhook.certificate.caBundle has a PRIVATE KEY, which would be published: give the certificates alone, and replace that key if others may have seen it" -}}
+{{- end -}}
+{{- $rest := regexReplaceAll `-----BEGIN CERTIFICATE-----[ \t]*\r?\n[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----` . "" -}}
+{{- if or (eq $rest .) (ne (trim $rest) "") -}}
+{{- fail "injection.webhook.certificate.caBundle is not PEM of certificates alone: it takes blocks CERTIFICATE, and nothing before, between or after them" -}}
+{{- end -}}
+{{- end -}}
 {{- if eq (include "sallyport-dataplane.injection.mode" .) "webhook" -}}
 {{- with .Values.injection.webhook.certificate -}}
 {{- if and (not .certManager.enabled) (not .caBundle) -}}
@@ -55,6 +65,25 @@ namespaceSelector:
 {{- end -}}
 {{- if and .certManager.enabled .caBundle -}}
 {{- fail "injection.webhook.certificate.caBundle and certManager.enabled exclude each other: cert-manager writes the authority itself" -}}
+{{- end -}}
+{{- end -}}
+{{- with .Values.injection.webhook -}}
+{{- if and .metrics.enabled (eq (int .metrics.port) 8443) -}}
+{{- fail "injection.webhook.metrics.port is 8443, where the webhook itself listens: give another one" -}}
+{{- end -}}
+{{- if and (eq (int .replicas) 0) (eq $.Values.injection.failurePolicy "Fail") -}}
+{{- fail "injection.webhook.replicas is 0 with injection.failurePolicy Fail: no pod with the label could be made; set injection.mode to none, or failurePolicy to Ignore" -}}
+{{- end -}}
+{{- range $name, $_ := .podLabels -}}
+{{- if eq $name $.Values.unionAuth.podLabel -}}
+{{- fail (printf "injection.webhook.podLabels must not have %s: the pods of the webhook would wait for the webhook" $name) -}}
+{{- end -}}
+{{- if or (eq $name "app.kubernetes.io/component") (hasKey (include "sallyport-dataplane.labels" $ | fromYaml) $name) -}}
+{{- fail (printf "injection.webhook.podLabels must not have %s: the chart sets it, and finds its pods by it" $name) -}}
+{{- end -}}
+{{- end -}}
+{{- if hasKey .podAnnotations "sallyport/restart-checksum" -}}
+{{- fail "injection.webhook.podAnnotations must not have sallyport/restart-checksum: the chart sets it" -}}
 {{- end -}}
 {{- end -}}
 {{- if not .Values.image.repository -}}
