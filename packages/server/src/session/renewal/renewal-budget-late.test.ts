@@ -134,6 +134,9 @@ describe('a renewal whose answer is late', () => {
         }
         for (const turn of open) turn.done('answered');
         clock.advance(60_000);
+        // During a pause one turn is granted, and its answer ends the pause.
+        grant(budget).done('answered');
+        clock.advance(60_000);
         for (let count = 0; count < 4; count += 1) grant(budget);
         expect(waitOf(budget)).toBeGreaterThan(0);
       }),
