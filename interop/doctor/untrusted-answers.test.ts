@@ -163,6 +163,36 @@ describe('Words of servers', () => {
     });
     const { findings } = await plane.examine();
     expect(findings[0]).toMatchObject({ code: 'no_http_answer', probe: 'issuer.http' });
+    expect(findings[0]?.what).toContain('answers too much');
     expect(findings[0]?.evidence.join(' ')).toContain('too_large');
   });
+
+  it('without an end at the token endpoint are called what they are', async () => {
+    plane.idp.set(TOKEN, (_, res) => res.end('x'.repeat(2_000_000)));
+    const { findings } = await plane.examine();
+    expect(findings[0]).toMatchObject({ code: 'no_http_answer', probe: 'grants.web' });
+    expect(findings[0]?.what).toContain('answers too much');
+    expect(findings[0]?.evidence.join(' ')).toContain('too_large');
+  });
+
+  it('that are no HTTP are called so', async () => {
+    plane.idp.set(TOKEN, (_, res) =>
+      res.socket?.end('HTTP/1.1 200 OK\r\nbad header: \u0001\r\n\r\n'),
+    );
+    const { findings } = await plane.examine();
+    expect(findings[0]).toMatchObject({ code: 'no_http_answer', probe: 'grants.web' });
+    expect(findings[0]?.what).toContain('answers no HTTP');
+    expect(findings[0]?.evidence.join(' ')).toContain('HPE_');
+  });
+
+  it('that come too slowly are called so', async () => {
+    plane.idp.set(TOKEN, (_, res) => {
+      res.writeHead(200, { 'content-type': 'application/json' });
+      res.write('{');
+    });
+    const { findings } = await plane.examine();
+    expect(findings[0]).toMatchObject({ code: 'no_http_answer', probe: 'grants.web' });
+    expect(findings[0]?.what).toContain('answers too slowly');
+    expect(findings[0]?.evidence.join(' ')).toContain('too_slow');
+  }, 20_000);
 });

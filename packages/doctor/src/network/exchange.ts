@@ -19,9 +19,17 @@ export interface Answer {
   readonly receivedAt: number;
 }
 
-/** Why there is none: `too_large`, or the system's code. */
+/** Why there is none: `too_large`, `too_slow` (it began), or the code of the system or the parser of HTTP. */
 export interface NoAnswer {
   readonly code: string;
+}
+
+/** Completes "the platform …" for a request without an answer that could be read. */
+export function describeNoAnswer(code: string): string {
+  if (code === 'too_large') return 'answers too much: more than 1 MiB';
+  if (code === 'too_slow') return 'answers too slowly: not to the end within five seconds';
+  if (code.startsWith('HPE_')) return 'answers no HTTP';
+  return 'takes connections and does not answer';
 }
 
 /** Sends one request. A redirect is an answer like any other, so that what was sent goes nowhere else. */
@@ -29,9 +37,18 @@ export type Ask = (url: string, init?: RequestInit) => Promise<Result<Answer, No
 
 /** Creates the exchange. */
 export function createAsk({ fetch }: Pick<Network, 'fetch'>, now: () => number): Ask {
-  const send = createIssuerFetch({ fetch });
   return async (url, init = {}) => {
     const sentAt = now();
+    let hasBegun = false;
+    let limit: AbortSignal | null | undefined;
+    const send = createIssuerFetch({
+      async fetch(input, asked) {
+        limit = asked?.signal;
+        const response = await fetch(input, asked);
+        hasBegun = true;
+        return response;
+      },
+    });
     try {
       const response = await send(url, { credentials: 'omit', ...init });
       const text = await response.text();
@@ -39,6 +56,7 @@ export function createAsk({ fetch }: Pick<Network, 'fetch'>, now: () => number):
       return accept({ url, status, headers, text, sentAt, receivedAt: now() });
     } catch (error) {
       if (error instanceof RangeError) return refuse({ code: 'too_large' });
+      if (hasBegun && limit?.aborted === true) return refuse({ code: 'too_slow' });
       return refuse({ code: codeOf(error) || nameOf(error) });
     }
   };

@@ -7,7 +7,14 @@
 import { PATHS } from '@sallyport/protocol';
 import { type Finding, fail } from '../finding/finding.ts';
 import { broken, found, type Outcome, type Probe, skipped } from '../graph/probe.ts';
-import { type Answer, type Ask, describeAnswer, isPage, locationOf } from '../network/exchange.ts';
+import {
+  type Answer,
+  type Ask,
+  describeAnswer,
+  describeNoAnswer,
+  isPage,
+  locationOf,
+} from '../network/exchange.ts';
 
 /** What `/login` answered a browser. */
 export interface SignInStart {
@@ -52,7 +59,7 @@ export function createGateProbes(ready: Probe<URL>, ask: Ask): GateProbes {
       return broken(
         fail(
           'no_http_answer',
-          `the platform ${url.origin} takes connections and does not answer`,
+          `the platform ${url.origin} ${describeNoAnswer(asked.error.code)}`,
           'Look at the log of the ingress and of what is behind it.',
           [`${url.origin}${PATHS.me}: ${asked.error.code}`],
         ),
@@ -187,7 +194,7 @@ function toOpenFinding(answer: Answer, path: string): Finding {
 function noAnswer(url: string, code: string): Finding {
   return fail(
     'no_http_answer',
-    `${url} does not answer`,
+    `${url} ${describeNoAnswer(code)}`,
     'Look at the log of the ingress and of what is behind it.',
     [`${url}: ${code}`],
   );

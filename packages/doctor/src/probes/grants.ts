@@ -8,10 +8,10 @@ import type { Config } from '@sallyport/config';
 import type { IssuerDocument } from '@sallyport/server/issuer';
 import { fail } from '../finding/finding.ts';
 import { broken, found, type Outcome, type Probe } from '../graph/probe.ts';
-import type { Ask } from '../network/exchange.ts';
+import { type Ask, describeNoAnswer, type NoAnswer } from '../network/exchange.ts';
 import { explainRefusal } from './refusal.ts';
 import type { HeldSecret } from './secrets.ts';
-import { type Form, madeUpCode, postGrant, type TokenAnswer } from './token-request.ts';
+import { type Form, madeUpCode, postGrant, show, type TokenAnswer } from './token-request.ts';
 
 /** What both kinds of application need. */
 export interface GrantGround {
@@ -30,6 +30,8 @@ export interface ObtainedToken {
   readonly name: string;
   /** Epoch milliseconds here, when it was asked for. */
   readonly askedAt: number;
+  /** Words of the server, or a stand-in where they repeat the secret of this application. */
+  readonly showWords: (words: string) => string;
 }
 
 /** Makes the probe of a service app: `client_credentials`, as its configuration has it. */
@@ -52,10 +54,12 @@ export function createServiceGrantProbe(
       const { clientId, name } = secret.use;
       const askedAt = now();
       const whole = { grant_type: 'client_credentials', ...form };
-      const answer = await postGrant(ground.ask, url, { clientId, secret: secret.text }, whole);
-      if (answer === undefined) return noAnswer(url);
+      const asked = await postGrant(ground.ask, url, { clientId, secret: secret.text }, whole);
+      if (!asked.ok) return noAnswer(url, asked.error);
+      const { value: answer } = asked;
+      const showWords = (words: string): string => show(words, secret.text);
       if (answer.accessToken !== '')
-        return found({ accessToken: answer.accessToken, clientId, name, askedAt });
+        return found({ accessToken: answer.accessToken, clientId, name, askedAt, showWords });
       if (answer.status === 200 || answer.error === '') return noOAuth(url, answer);
       const others = ground.others.flatMap((probe) => answers.find(probe) ?? []);
       const refused = { url, form: whole, secret, answer, grant: 'client_credentials' };
@@ -77,8 +81,9 @@ export function createWebGrantProbe(config: Config, ground: GrantGround): Probe 
       const url = answers.get(ground.endpoint);
       const form = madeUpCode(`${config.publicUrl}/callback`);
       const { clientId } = secret.use;
-      const answer = await postGrant(ground.ask, url, { clientId, secret: secret.text }, form);
-      if (answer === undefined) return noAnswer(url);
+      const asked = await postGrant(ground.ask, url, { clientId, secret: secret.text }, form);
+      if (!asked.ok) return noAnswer(url, asked.error);
+      const { value: answer } = asked;
       // The client is right, and the code is none.
       if (answer.error === 'invalid_grant') return found(undefined);
       if (answer.error === '') return noOAuth(url, answer);
@@ -113,8 +118,9 @@ export function createDeviceGrantProbe(
           ),
         ]);
       const form = { scope: scopes.join(' '), ...CHALLENGE };
-      const answer = await postGrant(ask, url, { clientId }, form);
-      if (answer === undefined || answer.status === 200) return found(undefined);
+      const asked = await postGrant(ask, url, { clientId }, form);
+      if (!asked.ok || asked.value.status === 200) return found(undefined);
+      const { value: answer } = asked;
       const isClient = answer.error === 'invalid_client' || answer.status === 401;
       const isScope = answer.error === 'invalid_scope';
       return found(undefined, [
@@ -150,12 +156,13 @@ export const CHALLENGE: Form = {
   code_challenge_method: 'S256',
 };
 
-function noAnswer(url: string): Outcome<never> {
+function noAnswer(url: string, { code }: NoAnswer): Outcome<never> {
   return broken(
     fail(
       'no_http_answer',
-      `the token endpoint ${url} takes connections and does not answer`,
+      `the token endpoint ${url} ${describeNoAnswer(code)}`,
       'Look at the log of the identity provider, and at a proxy in front of it.',
+      [`${url}: ${code}`],
     ),
   );
 }

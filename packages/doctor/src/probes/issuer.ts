@@ -13,7 +13,14 @@ import {
 } from '@sallyport/server/issuer';
 import { type Finding, fail, warn } from '../finding/finding.ts';
 import { broken, found, type Outcome, type Probe } from '../graph/probe.ts';
-import { type Answer, type Ask, describeAnswer, isPage, readObject } from '../network/exchange.ts';
+import {
+  type Answer,
+  type Ask,
+  describeAnswer,
+  describeNoAnswer,
+  isPage,
+  readObject,
+} from '../network/exchange.ts';
 
 /** What the probes are about. */
 export interface IssuerSubject {
@@ -110,7 +117,7 @@ async function fetchDocument(
       return broken(
         fail(
           'no_http_answer',
-          `the identity provider ${issuer} takes connections and does not answer`,
+          `the identity provider ${issuer} ${describeNoAnswer(asked.error.code)}`,
           'Look at its log, and at a proxy in front of it.',
           [`${url}: ${asked.error.code}`],
         ),

@@ -54,6 +54,12 @@ export async function explainRefusal(
   );
 }
 
+/** What comes back; without an answer there is nothing to compare. */
+async function post(...request: Parameters<typeof postGrant>): Promise<TokenAnswer | undefined> {
+  const answer = await postGrant(...request);
+  return answer.ok ? answer.value : undefined;
+}
+
 /** What a code alone leaves open. */
 const OPEN_CAUSES: ReadonlySet<IdpRefusalCause> = new Set([
   'client_or_secret_wrong',
@@ -75,13 +81,11 @@ async function classify(
   const isBare = grant === 'client_credentials';
   const [otherGrant, otherGrantMadeUpSecret, madeUpClient, knownClientMadeUpSecret, grantAlone] =
     await Promise.all([
-      postGrant(ask, url, { clientId, secret: secret.text }, refresh),
-      postGrant(ask, url, { clientId, secret: makeUp() }, refresh),
-      postGrant(ask, url, { clientId: makeUp(), secret: makeUp() }, form),
-      known && postGrant(ask, url, { clientId: known.use.clientId, secret: makeUp() }, form),
-      isBare
-        ? postGrant(ask, url, { clientId, secret: secret.text }, { grant_type: grant })
-        : undefined,
+      post(ask, url, { clientId, secret: secret.text }, refresh),
+      post(ask, url, { clientId, secret: makeUp() }, refresh),
+      post(ask, url, { clientId: makeUp(), secret: makeUp() }, form),
+      known && post(ask, url, { clientId: known.use.clientId, secret: makeUp() }, form),
+      isBare ? post(ask, url, { clientId, secret: secret.text }, { grant_type: grant }) : undefined,
     ]);
   return classifyIdpRefusal(
     answer,
@@ -110,7 +114,7 @@ async function findOddity(
     const mended = mend(secret.text, oddity.code);
     if (mended === undefined || mended === secret.text) continue;
     const { clientId } = secret.use;
-    const again = await postGrant(ask, url, { clientId, secret: mended }, form);
+    const again = await post(ask, url, { clientId, secret: mended }, form);
     if (again === undefined || isSame(again, answer)) continue;
     const finding = toSecretFinding(secret.use, oddity, 'fail');
     return {
@@ -150,7 +154,7 @@ async function findOwner(
     const isItsSecret = other.text === text;
     const again = isItsSecret
       ? undefined
-      : await postGrant(ask, url, { clientId: use.clientId, secret: other.text }, form);
+      : await post(ask, url, { clientId: use.clientId, secret: other.text }, form);
     if (!isItsSecret && (again === undefined || isSame(again, answer))) continue;
     return fail(
       'secret_of_another_app',

@@ -11,8 +11,9 @@ import {
   publicClient,
   withoutSecrets,
 } from '@sallyport/client';
-import type { IdpAnswer } from '@sallyport/protocol';
-import { type Ask, readObject } from '../network/exchange.ts';
+import { accept, type IdpAnswer, type Result } from '@sallyport/protocol';
+import { type Ask, type NoAnswer, readObject } from '../network/exchange.ts';
+import { REPEATED, repeatsSecret } from './repeated-secret.ts';
 
 /** Who asks. */
 export interface Asker {
@@ -40,28 +41,46 @@ export type Form = Readonly<Record<string, string>>;
  *
  * @param url - The configured token endpoint, or the one that the configured issuer names.
  *
- * @returns `undefined` when there is no answer.
+ * @returns Otherwise why there is no answer.
  */
 export async function postGrant(
   ask: Ask,
   url: string,
   asker: Asker,
   form: Form,
-): Promise<TokenAnswer | undefined> {
+): Promise<Result<TokenAnswer, NoAnswer>> {
   const { clientId, secret } = asker;
-  if (secret === undefined) return send(ask, url, form, publicClient(clientId));
-  const byHeader = await send(ask, url, form, clientSecretBasic(clientId, secret));
-  if (byHeader?.error !== 'invalid_client') return byHeader;
-  const inBody = await send(ask, url, form, clientSecretPost(clientId, secret));
-  return inBody === undefined || inBody.error === 'invalid_client' ? byHeader : inBody;
+  if (secret === undefined) return send(ask, url, form, publicClient(clientId), '');
+  const byHeader = await send(ask, url, form, clientSecretBasic(clientId, secret), secret);
+  if (!byHeader.ok || byHeader.value.error !== 'invalid_client') return byHeader;
+  const inBody = await send(ask, url, form, clientSecretPost(clientId, secret), secret);
+  return !inBody.ok || inBody.value.error === 'invalid_client' ? byHeader : inBody;
 }
+
+/** Codes that say nothing of what was sent (RFC 6749 sections 4.1.2.1 and 5.2, RFC 8628 section 3.5, RFC 8707). */
+const REGISTERED_CODES: ReadonlySet<string> = new Set([
+  'access_denied',
+  'authorization_pending',
+  'expired_token',
+  'invalid_client',
+  'invalid_grant',
+  'invalid_request',
+  'invalid_scope',
+  'invalid_target',
+  'server_error',
+  'slow_down',
+  'temporarily_unavailable',
+  'unauthorized_client',
+  'unsupported_grant_type',
+]);
 
 async function send(
   ask: Ask,
   url: string,
   form: Form,
   authenticate: (body: URLSearchParams, headers: Headers) => void,
-): Promise<TokenAnswer | undefined> {
+  secret: string,
+): Promise<Result<TokenAnswer, NoAnswer>> {
   const body = new URLSearchParams(form);
   const headers = new Headers({
     accept: 'application/json',
@@ -69,20 +88,28 @@ async function send(
   });
   authenticate(body, headers);
   const asked = await ask(url, { method: 'POST', headers, body: body.toString() });
-  if (!asked.ok) return undefined;
+  if (!asked.ok) return asked;
   const { status } = asked.value;
   const members = readObject(asked.value) ?? {};
   const error = textOf(members['error']);
   const words = textOf(members['error_description']);
   const accessToken = status === 200 ? textOf(members['access_token']) : '';
   const { origin, pathname } = new URL(url);
-  const said = [error, words].filter(Boolean).join(': ');
-  return {
+  const clean = (text: string): string => withoutSecrets(show(text, secret), { body, headers });
+  const said = [REGISTERED_CODES.has(error) ? error : clean(error), clean(words)]
+    .filter(Boolean)
+    .join(': ');
+  return accept({
     status,
     error: error.slice(0, 100),
     accessToken,
-    line: `${origin}${pathname} answered ${status}${said === '' ? '' : ` ${withoutSecrets(said, { body, headers })}`}`,
-  };
+    line: `${origin}${pathname} answered ${status}${said === '' ? '' : ` ${said}`}`,
+  });
+}
+
+/** A server's words, unless they repeat the secret of the one who asked. */
+export function show(words: string, secret: string): string {
+  return repeatsSecret(words, secret) ? REPEATED : words;
 }
 
 function textOf(value: unknown): string {

@@ -20,7 +20,13 @@ async function show(address: string, origins: readonly string[]) {
     const headers = new Headers();
     return accept({ url, status: 200, headers, text: '', sentAt: 0, receivedAt: 0 });
   };
-  const obtained = { accessToken: TOKEN, clientId: 'a', name: 'the service', askedAt: 0 };
+  const obtained = {
+    accessToken: TOKEN,
+    clientId: 'a',
+    name: 'the service',
+    askedAt: 0,
+    showWords: String,
+  };
   const token: Probe<ObtainedToken> = answering('token', obtained);
   const header = answering('header', 'authorization');
   const ready = answering('ready', new URL(address));

@@ -113,18 +113,19 @@ function readClaims(token: string): Claims | undefined {
 
 function judgeClaims(
   claims: Claims,
-  { clientId, name, askedAt }: ObtainedToken,
+  { clientId, name, askedAt, showWords }: ObtainedToken,
   issuer: string,
   config: Config | undefined,
 ): readonly Finding[] {
   const who = `${name} (${clientId})`;
   const findings: Finding[] = [];
+  const named = showWords(String(claims['iss']));
   if (claims['iss'] !== issuer)
     findings.push(
       fail(
         'token_issuer_differs',
-        `the token of ${who} is of another issuer: configured ${issuer}, found ${String(claims['iss'])}`,
-        `Set auth.appAuth.externalAuthServer.baseUrl to exactly ${String(claims['iss'])}, or have the token issued by the other (Entra: accessTokenAcceptedVersion 2).`,
+        `the token of ${who} is of another issuer: configured ${issuer}, found ${named}`,
+        `Set auth.appAuth.externalAuthServer.baseUrl to exactly ${named}, or have the token issued by the other (Entra: accessTokenAcceptedVersion 2).`,
       ),
     );
   const issuedAt = typeof claims['iat'] === 'number' ? claims['iat'] * 1_000 : askedAt;
@@ -150,7 +151,7 @@ function judgeClaims(
     findings.push(
       fail(
         'audience_missing',
-        `the token of ${who} is for ${audiences.length === 0 ? 'no audience' : audiences.join(' ')}, and the platform takes ${accepted.join(' ')}`,
+        `the token of ${who} is for ${audiences.length === 0 ? 'no audience' : showWords(audiences.join(' '))}, and the platform takes ${accepted.join(' ')}`,
         `Have the authorization server put ${config.publicUrl} into aud (Keycloak: an audience mapper in the scope all), or add what it has to auth.appAuth.externalAuthServer.allowedAudience.`,
       ),
     );
@@ -162,7 +163,7 @@ function judgeClaims(
         'token_scope_missing',
         `the token of ${who} lacks the scope ${lacking.join(' ')}`,
         `Ask for ${lacking.join(' ')} in scopes, and have the authorization server grant it; its claim is one of ${config.bearer.scopeClaims.join(', ')}.`,
-        [`found ${granted.length === 0 ? 'no scope' : granted.join(' ')}`],
+        [`found ${granted.length === 0 ? 'no scope' : showWords(granted.join(' '))}`],
       ),
     );
   return findings;
