@@ -73,6 +73,23 @@ describe('The doctor at a platform with its services', () => {
     expect(findings[0]?.code).toBe(code);
   });
 
+  it.each([
+    ['scheduler', /enabled: true/, 'enabled: false', 'scheduler_secret_not_enabled'],
+    ['executor', /injectSecret: true/, 'injectSecret: false', 'config_warning'],
+  ])(
+    'names what the file of %s alone switches off, with --offline too',
+    async (pod, pattern, line, code) => {
+      withChanged(pod, pattern, line);
+      const file = join(plane.state, `${pod}-changed.yaml`);
+      for (const offline of [[], ['--offline']]) {
+        const args = ['doctor', plane.url, '--skip', 'machine', '--json', '--client-config', file];
+        const { stdout } = await run([...args, ...offline], {});
+        const { findings } = JSON.parse(stdout) as Found;
+        expect(findings.map((finding) => finding.code)).toEqual([code]);
+      }
+    },
+  );
+
   it('tries the credential of a file without tokenUrl as the service does, with no other configuration', async () => {
     const seen = await examine([configOf('operator')], {});
     expect([seen.ok, seen.findings]).toEqual([true, []]);

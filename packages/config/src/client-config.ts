@@ -15,7 +15,7 @@ import {
   type SettingVariable,
 } from './resolve-settings.ts';
 import { findPlainHttp, listClientUrls, PLAIN_HTTP_KEY } from './rules/plain-http.ts';
-import { MEANT_SO } from './rules/service-app.ts';
+import { findSwitchedOff, MEANT_SO } from './rules/service-app.ts';
 import { findUnknownVariables } from './unknown-variables.ts';
 
 /** Sources of a client's configuration. */
@@ -41,6 +41,8 @@ export interface ClientConfig
   readonly problems: readonly ConfigProblem[];
   /** What weakens; in no order yet, as above. */
   readonly warnings: readonly ConfigProblem[];
+  /** What the file switches off that other services of its chart need. */
+  readonly switchedOff: readonly ConfigProblem[];
 }
 
 /** Blocks at the top of a client's file that belong to other programs reading the same file. */
@@ -85,10 +87,14 @@ export function readClientConfig(sources: ClientConfigSources): ClientConfig {
     : findPlainHttp(listClientUrls({ admin, executions, union }), dangerouslyAllowPlainHttpTo);
   for (const { isWarning, ...finding } of plainHttp)
     (isWarning === true ? warnings : problems).push({ ...placeOf(finding.key), ...finding });
+  const switchedOff = findSwitchedOff({ secrets, unionAuth })
+    .filter(({ key }) => !unsound.has(key) && origins.get(key) !== 'default')
+    .map(({ key, found, expected }) => ({ ...placeOf(key), key, found, expected }));
   return {
     config: { admin, dangerouslyAllowPlainHttpTo, executions, secrets, server, union, unionAuth },
     problems,
     warnings,
+    switchedOff,
     origins,
     unsound,
     placeOf,

@@ -50,6 +50,7 @@ function createSubject(changed: Partial<Subject> = {}): Subject {
     platformSetting: 'publicUrl',
     server: { file: 'f', loaded: loaded.value },
     problems: [],
+    switchedOff: [],
     clients: [
       toClient('one', 'https://idp.example/token'),
       toClient('two', 'https://tokens.example/'),

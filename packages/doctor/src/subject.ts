@@ -41,6 +41,8 @@ export interface Subject {
   /** Why the configuration of the admin service cannot be used; then `server` is absent. */
   readonly problems: readonly ConfigProblem[];
   readonly clients: readonly ClientSubject[];
+  /** What the files of clients switch off beside their blocks. */
+  readonly switchedOff: readonly ConfigProblem[];
   /** The API key in this environment, a secret; empty without one. */
   readonly apiKey: string;
   /** Absent: no cluster is looked at. */

@@ -123,7 +123,7 @@ async function readSubject(
   const platformUrl = url === '' ? loaded?.config.publicUrl : url;
   const hasCluster =
     options.cluster === true || options.context !== undefined || options.manifests !== undefined;
-  if (platformUrl === undefined && !isConfigured && clients.value.length === 0 && !hasCluster)
+  if (platformUrl === undefined && !isConfigured && clientConfig.length === 0 && !hasCluster)
     return refuse({
       error: 'usage',
       description: 'there is nothing to look at: give the address of the platform, or --config',
@@ -153,7 +153,7 @@ async function readSubject(
     platformSetting: url === '' ? 'publicUrl' : 'the address given',
     server: loaded === undefined ? undefined : { file: config ?? '', loaded },
     problems,
-    clients: clients.value,
+    ...clients.value,
     apiKey: process.env[API_KEY_VARIABLE] ?? '',
     cluster: cluster.value,
     further: isPod(process.env) ? [] : createMachineProbes(describeMachine(process.env)),

@@ -5,9 +5,14 @@
  */
 
 import { type ClientBlock, loadClientSettings } from '@sallyport/client';
-import { type ConfigProblem, type LoadedConfig, readClientConfig } from '@sallyport/config';
+import {
+  type ClientConfig,
+  type ConfigProblem,
+  type LoadedConfig,
+  readClientConfig,
+} from '@sallyport/config';
 import { type FileTerms, readBoundedFile } from '@sallyport/config/files';
-import type { ClientSubject } from '@sallyport/doctor';
+import type { ClientSubject, Subject } from '@sallyport/doctor';
 import { accept, type Result, refuse, withoutUnprintable } from '@sallyport/protocol';
 import type { Environment } from '../profile/sources.ts';
 import type { Failure } from '../terminal/report.ts';
@@ -29,7 +34,7 @@ export interface ServerFile {
 }
 
 /**
- * Reads every block that each file has. A file that cannot be read is a failure of the command.
+ * Reads every block that each file has, and what it switches off for others. A file that cannot be read is a failure of the command.
  *
  * In the admin service's own file the platform's address is `publicUrl` where the block names none, and what is wrong
  * with that file already is not said once more for each block.
@@ -38,8 +43,9 @@ export function readClientSubjects(
   server: ServerFile | undefined,
   paths: readonly string[],
   environment: Environment,
-): Result<readonly ClientSubject[], Failure> {
-  const subjects: ClientSubject[] = [];
+): Result<Pick<Subject, 'clients' | 'switchedOff'>, Failure> {
+  const clients: ClientSubject[] = [];
+  const switchedOff: ConfigProblem[] = [];
   for (const path of [...(server === undefined ? [] : [server.path]), ...paths]) {
     const read = readBoundedFile(path, TERMS);
     if (!read.ok)
@@ -50,17 +56,21 @@ export function readClientSubjects(
         exitCode: EXIT.failure,
       });
     const ofServer = path === server?.path ? server : undefined;
-    subjects.push(...readBlocks({ path, text: read.value }, environment, ofServer));
+    const file = { path, text: read.value };
+    const config = readClientConfig({ file, env: {}, flags: {}, variables: new Map() });
+    clients.push(...readBlocks(file, config, environment, ofServer));
+    const known = new Set(ofServer?.loaded?.warnings.map(({ key }) => key));
+    switchedOff.push(...config.switchedOff.filter(({ key }) => !known.has(key)));
   }
-  return accept(subjects);
+  return accept({ clients, switchedOff });
 }
 
 function readBlocks(
   file: { readonly path: string; readonly text: string },
+  { isGiven }: ClientConfig,
   env: Environment,
   server: ServerFile | undefined,
 ): readonly ClientSubject[] {
-  const { isGiven } = readClientConfig({ file, env: {}, flags: {}, variables: new Map() });
   const endpointByDefault = server?.loaded?.config.publicUrl;
   return BLOCKS.filter(isGiven).flatMap((block): readonly ClientSubject[] => {
     const sources = { file, env, flags: {}, block, findsPerson: true, endpointByDefault };

@@ -4,8 +4,9 @@
  * @module
  */
 
+import type { Config } from '../config.ts';
 import { describeFound } from '../problems.ts';
-import type { Rule } from './rule.ts';
+import type { Rule, Finding as RuleFinding } from './rule.ts';
 
 const DATA_PLANE = 'secrets.admin.clientId';
 const CONTROL_PLANE = 'union.auth.clientId';
@@ -76,47 +77,59 @@ export const NOTHING_TO_ENTER = {
     'true, as union.auth.enable is: without it no token is checked, no metadata served, and protected routes stay closed',
 } as const;
 
+/** A switch that is on by default, and what fails without it. */
+interface Switch {
+  readonly key: string;
+  readonly isOn: (config: Pick<Config, 'secrets' | 'unionAuth'>) => boolean;
+  readonly effect: string;
+}
+
+const SECRET_SWITCHES: readonly Switch[] = [
+  {
+    key: 'secrets.admin.enable',
+    isOn: ({ secrets }) => secrets.admin.enable,
+    effect: 'operator and propeller cannot authenticate',
+  },
+  {
+    key: 'secrets.adminOauthClientCredentials.enabled',
+    isOn: ({ secrets }) => secrets.adminOauthClientCredentials.enabled,
+    effect: 'the scheduler fails to start',
+  },
+];
+
+/** Switches of the files of services beside their blocks. */
+const CLIENT_SWITCHES: readonly Switch[] = [
+  ...SECRET_SWITCHES,
+  {
+    key: 'unionAuth.injectSecret',
+    isOn: ({ unionAuth }) => unionAuth.injectSecret,
+    effect: 'task pods receive no API key, and end at once unless they are given one otherwise',
+  },
+];
+
+/** What a service's file switches off, beside `enable` of its own block. */
+export function findSwitchedOff(
+  config: Pick<Config, 'secrets' | 'unionAuth'>,
+): readonly RuleFinding[] {
+  return CLIENT_SWITCHES.filter(({ isOn }) => !isOn(config)).map(toSwitchedOff);
+}
+
+function toSwitchedOff({ key, effect }: Pick<Switch, 'key' | 'effect'>): RuleFinding {
+  return { key, found: 'false', expected: `true: without it ${effect}`, isWarning: true };
+}
+
 /** Requirement, "Errors": what is switched off makes services fail later; said at once. */
 export const SWITCHED_OFF_RULE: Rule = {
-  keys: [
-    'server.security.useAuth',
-    'union.auth.enable',
-    'secrets.admin.enable',
-    'secrets.adminOauthClientCredentials.enabled',
-  ],
+  keys: ['server.security.useAuth', 'union.auth.enable', ...SECRET_SWITCHES.map(({ key }) => key)],
   check: ({ config, originOf }) => {
     if (!config.server.security.useAuth)
       return config.union.auth.enable && originOf('union.auth.enable') !== 'default'
         ? [{ ...NOTHING_TO_ENTER, isWarning: true as const }]
         : [];
-    const { adminOauthClientCredentials: scheduler, admin } = config.secrets;
+    const services = { key: 'union.auth.enable', effect: 'internal services receive 401' };
     return [
-      {
-        key: 'union.auth.enable',
-        isOn: config.union.auth.enable,
-        effect: 'internal services receive 401',
-      },
-      {
-        key: 'secrets.admin.enable',
-        isOn: admin.enable,
-        effect: 'operator and propeller cannot authenticate',
-      },
-      {
-        key: 'secrets.adminOauthClientCredentials.enabled',
-        isOn: scheduler.enabled,
-        effect: 'the scheduler fails to start',
-      },
-    ].flatMap(({ key, isOn, effect }) =>
-      isOn
-        ? []
-        : [
-            {
-              key,
-              found: 'false',
-              expected: `true: without it ${effect}`,
-              isWarning: true as const,
-            },
-          ],
-    );
+      ...(config.union.auth.enable ? [] : [toSwitchedOff(services)]),
+      ...SECRET_SWITCHES.filter(({ isOn }) => !isOn(config)).map(toSwitchedOff),
+    ];
   },
 };

@@ -26,7 +26,8 @@ export function createConfigurationProbes({
   server,
   problems,
   clients,
-}: Pick<Subject, 'server' | 'problems' | 'clients'>): readonly Probe[] {
+  switchedOff,
+}: Pick<Subject, 'server' | 'problems' | 'clients' | 'switchedOff'>): readonly Probe[] {
   const ofServer: Probe = {
     id: 'config.server',
     group: 'config',
@@ -40,10 +41,18 @@ export function createConfigurationProbes({
       ]);
     },
   };
+  const ofSwitches: Probe = {
+    id: 'config.switches',
+    group: 'config',
+    title: 'what the files of services switch off',
+    needs: [],
+    run: () => found(undefined, switchedOff.map(toWarningFinding)),
+  };
   const isServed = server !== undefined || problems.length > 0;
   return [
     ...(isServed ? [ofServer] : []),
     ...clients.map(toClientProbe),
+    ...(switchedOff.length === 0 ? [] : [ofSwitches]),
     ...(clients.length > 1
       ? [toComparison(clients, server !== undefined && isSeparate(server))]
       : []),
