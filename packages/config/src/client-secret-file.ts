@@ -43,6 +43,8 @@ export interface SecretFinding extends ConfigProblem {
 export interface SecretPlace {
   readonly path: string;
   readonly key: string;
+  /** Key of the Secret that the file is; `client_secret` when absent. */
+  readonly secretKey?: string;
 }
 
 /** A file that holds a secret that can be sent. */
@@ -275,14 +277,18 @@ function isBase64OfText(text: string): boolean {
   return /^[\x21-\x7e]{8,}\r?\n?$/.test(decoded.toString('latin1'));
 }
 
-function finding({ path, key }: SecretPlace, code: SecretFindingCode, detail = ''): SecretFinding {
+function finding(
+  { path, key, secretKey = SECRET_KEY }: SecretPlace,
+  code: SecretFindingCode,
+  detail = '',
+): SecretFinding {
   const { found, expected } = SECRET_FINDINGS[code];
   return {
     code,
     file: path,
     line: undefined,
-    key: `${key} (${SECRET_KEY})`,
+    key: `${key} (${secretKey})`,
     found: found.replace('…', () => detail),
-    expected,
+    expected: expected.replace(SECRET_KEY, () => secretKey),
   };
 }

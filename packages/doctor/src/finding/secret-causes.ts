@@ -10,19 +10,19 @@ export const SECRET_CAUSES = {
     group: 'secrets',
     seen: 'Internal services get 401; a pod waits with `FailedMount`.',
     found: 'Looks for the folder of `clientSecretLocation`.',
-    cure: 'Mount the Secret there, or correct the path.',
+    cure: 'Write the secret into the file that is named, or correct the path; in a pod, mount the Secret there.',
   },
   secret_file_missing: {
     group: 'secrets',
     seen: 'Internal services get 401.',
     found: 'The folder of `clientSecretLocation` is empty.',
-    cure: 'Put the key `client_secret` into the Secret.',
+    cure: 'Write the secret into the file that is named; in a pod, that is the key of its name in the Secret.',
   },
   secret_key_missing: {
     group: 'secrets',
     seen: 'Internal services get 401.',
     found: 'The folder holds other keys; they are named.',
-    cure: 'Put the secret under the key `client_secret`.',
+    cure: 'Write the secret into the file that is named; in a pod, that is the key of its name in the Secret.',
   },
   secret_database_password_only: {
     group: 'secrets',

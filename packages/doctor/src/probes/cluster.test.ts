@@ -1,13 +1,16 @@
-import { refuse } from '@sallyport/protocol';
+import { accept, refuse } from '@sallyport/protocol';
 import { describe, expect, it } from 'vitest';
 import type { ClusterRefusal } from '../cluster.ts';
 import { runProbes } from '../graph/run-probes.ts';
 import { createClusterProbes } from './cluster.ts';
 
-async function look(reason: ClusterRefusal['reason']) {
+async function look(reason: ClusterRefusal['reason'] | 'empty') {
   const cluster = {
     name: 'the cluster',
-    list: async () => refuse<ClusterRefusal>({ reason, words: 'what\u001b[2J it said' }),
+    list: async () =>
+      reason === 'empty'
+        ? accept([])
+        : refuse<ClusterRefusal>({ reason, words: 'what\u001b[2J it said' }),
   };
   const subject = { cluster, controlPlane: 'cloud-cp', dataPlane: 'cloud' };
   return runProbes(
@@ -41,4 +44,15 @@ describe('A cluster that cannot be read', () => {
       for (const { why } of others) expect(why).toBe('needs cluster.access');
     },
   );
+});
+
+describe('A cluster without the Secrets', () => {
+  it('is given the commands with every key that each Secret has', async () => {
+    const found = (await look('empty')).find(({ id }) => id === 'cluster.secrets')?.findings;
+    expect(found?.map(({ fix }) => fix)).toEqual([
+      'kubectl create secret generic core-admin-secrets -n cloud-cp --from-file=client_secret=FILE --from-file=oidc_client_secret=FILE',
+      'kubectl create secret generic core-secret-auth -n cloud-cp --from-file=client_secret=FILE',
+      'kubectl create secret generic cloud-secret-auth -n cloud --from-file=client_secret=FILE',
+    ]);
+  });
 });

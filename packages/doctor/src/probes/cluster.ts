@@ -27,6 +27,8 @@ interface ExpectedSecret {
   readonly side: 'controlPlane' | 'dataPlane';
   /** What fails without it. */
   readonly effect: string;
+  /** Keys that it has beside the service app's secret. */
+  readonly further: readonly string[];
 }
 
 const EXPECTED: readonly ExpectedSecret[] = [
@@ -34,12 +36,19 @@ const EXPECTED: readonly ExpectedSecret[] = [
     name: 'core-admin-secrets',
     side: 'controlPlane',
     effect: 'the admin service obtains no token',
+    further: ['oidc_client_secret'],
   },
-  { name: 'core-secret-auth', side: 'controlPlane', effect: 'the scheduler fails to start' },
+  {
+    name: 'core-secret-auth',
+    side: 'controlPlane',
+    effect: 'the scheduler fails to start',
+    further: [],
+  },
   {
     name: 'cloud-secret-auth',
     side: 'dataPlane',
     effect: 'operator and propeller cannot authenticate',
+    further: [],
   },
 ];
 const KEY = 'client_secret';
@@ -82,7 +91,7 @@ export function createClusterProbes(
   const present: Probe = {
     id: 'cluster.secrets',
     group: 'cluster',
-    title: 'the Secrets of the client secret',
+    title: 'the Secrets with client secrets',
     needs: [secrets],
     run: (answers) => found(undefined, judgeSecrets(answers.get(secrets), subject)),
   };
@@ -141,7 +150,7 @@ function judgeSecrets(
   const findings: Finding[] = [];
   const key = randomBytes(32);
   const marks = new Map<string, string>();
-  for (const { name, side, effect } of EXPECTED) {
+  for (const { name, side, effect, further } of EXPECTED) {
     const namespace = subject[side];
     const object = byNamespace
       .get(namespace)
@@ -152,7 +161,7 @@ function judgeSecrets(
         fail(
           'secret_missing',
           `the Secret ${name} is missing in ${namespace}: ${effect}`,
-          `kubectl create secret generic ${name} -n ${namespace} --from-file=${KEY}=FILE`,
+          `kubectl create secret generic ${name} -n ${namespace}${[KEY, ...further].map((key) => ` --from-file=${key}=FILE`).join('')}`,
         ),
       );
       continue;

@@ -5,6 +5,7 @@
  */
 
 import { createHmac, randomBytes } from 'node:crypto';
+import { basename } from 'node:path';
 import type { ClientSecretSource } from '@sallyport/client';
 import {
   explainRefusedSecret,
@@ -76,10 +77,11 @@ function toProbe(use: SecretUse, isAsked: boolean): Probe<HeldSecret> {
     needs: [],
     run() {
       if (source.from === 'text') return found({ use, text: source.secret.reveal(), oddities: [] });
-      const read = readClientSecretFile(source);
+      const place = { ...source, secretKey: basename(source.path) };
+      const read = readClientSecretFile(place);
       if (!read.ok) return broken(toSecretFinding(use, read.error, 'fail'));
       const { secret, warnings } = read.value;
-      const oddities = merge([...warnings, ...explainRefusedSecret(secret, source)]);
+      const oddities = merge([...warnings, ...explainRefusedSecret(secret, place)]);
       const findings = oddities
         .filter(({ code }) => code === 'newline' || !isAsked)
         .map((oddity) => toSecretFinding(use, oddity, 'warn'));
@@ -96,15 +98,15 @@ function merge(findings: readonly SecretFinding[]): readonly SecretFinding[] {
 
 /** What a text's oddity says of the secret, and how it is put right. */
 export function toSecretFinding(
-  { name }: SecretUse,
+  use: SecretUse,
   problem: SecretFinding,
   severity: Finding['severity'],
 ): Finding {
   const make = severity === 'fail' ? fail : warn;
   return make(
     codeOf(problem.code),
-    `the secret of ${name} is not usable as it is: found ${problem.found}`,
-    `${FIXES[problem.code] ?? `Put there ${problem.expected}`}.`,
+    `the secret of ${use.name} is not usable as it is: found ${problem.found}`,
+    `${toWritingFix(use, problem.code) ?? FIXES[problem.code] ?? `Put there ${problem.expected}`}.`,
     [formatConfigProblem(problem)],
   );
 }
@@ -114,10 +116,28 @@ function codeOf(code: SecretFindingCode): CauseCode {
   return `secret_${code}`;
 }
 
+/** What is to be done where there is no secret yet: on a machine a file, in a pod a key of a Secret. */
+function toWritingFix(
+  { name, clientId, source }: SecretUse,
+  code: SecretFindingCode,
+): string | undefined {
+  if (source.from !== 'file' || source.path === '') return undefined;
+  const { path, key } = source;
+  const file = `Write the client secret of ${clientId === '' ? name : clientId} into ${path}`;
+  switch (code) {
+    case 'folder_missing':
+      return `${file}, or correct ${key}; in a pod, mount the Secret there`;
+    case 'file_missing':
+    case 'key_missing':
+    case 'empty':
+    case 'blank':
+      return `${file}; in a pod, that is the key ${basename(path)} of the mounted Secret`;
+    default:
+      return undefined;
+  }
+}
+
 const FIXES: Partial<Record<SecretFindingCode, string>> = {
-  folder_missing: 'Mount the Secret there, or correct the path (clientSecretLocation)',
-  file_missing: 'Put the key client_secret into the Secret that is mounted there',
-  key_missing: 'Put the secret under the key client_secret of the mounted Secret',
   not_synchronized:
     'Look at the ExternalSecret: kubectl get externalsecret -A; its reason must be SecretSynced',
   newline: 'Write it without one: printf %s SECRET > FILE, or kubectl create secret --from-literal',
