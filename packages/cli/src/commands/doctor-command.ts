@@ -57,14 +57,19 @@ export function addDoctorCommand(program: Command, stdio: Stdio): void {
 }
 
 function parseUrl(text: string): string {
-  const url = URL.parse(/^https?:\/\//i.test(text) ? text : `https://${text}`);
+  const hasScheme = /^https?:\/\//i.test(text);
+  // Another scheme would be taken for a host; behind the colon of a host stands its port.
+  const isBare = !/^[a-z][a-z0-9+.-]*:(?!\d+(?:\/|$))/i.test(text);
+  const url = hasScheme || isBare ? URL.parse(hasScheme ? text : `https://${text}`) : null;
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '')
     throw new InvalidArgumentError('an address is written like https://platform.example.com');
   return url.origin;
 }
 
 function checkDuration(text: string): string {
-  if (!isDurationOption(text))
-    throw new InvalidArgumentError('a duration is written like 90s, 5m or 1h30m');
+  if (!isDurationOption(text) || !/[1-9]/.test(text))
+    throw new InvalidArgumentError(
+      'a duration longer than nothing is written like 90s, 5m or 1h30m',
+    );
   return text;
 }
