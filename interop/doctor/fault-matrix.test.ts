@@ -55,6 +55,20 @@ describe('The configuration that the chart renders, with a block admin that name
   });
 });
 
+describe('Client IDs of web app and service app that are swapped', () => {
+  it('are called swapped, with both places, and not a secret at the wrong place', async () => {
+    const config = {
+      auth: { userAuth: { openId: { clientId: IDS.service } } },
+      union: { auth: { clientId: IDS.web } },
+    };
+    const { findings } = await plane.examine({ config });
+    const [first] = findings;
+    expect(first?.code).toBe('secret_of_another_app');
+    expect(first?.what).toMatch(/client IDs or the secrets of the web app .* are swapped/);
+    expect(first?.evidence).toHaveLength(2);
+  });
+});
+
 describe('A cluster that is well', () => {
   it('has no finding', async () => {
     const { findings, probes } = await plane.examine({ manifests: honestManifests(plane) });

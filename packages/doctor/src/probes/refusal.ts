@@ -156,6 +156,8 @@ async function findOwner(
       ? undefined
       : await post(ask, url, { clientId: use.clientId, secret: other.text }, form);
     if (!isItsSecret && (again === undefined || isSame(again, answer))) continue;
+    if (!isItsSecret && (await isServed(url, other.use.clientId, text, form, ask)))
+      return toSwapFinding(use, other.use);
     return fail(
       'secret_of_another_app',
       isItsSecret
@@ -166,6 +168,30 @@ async function findOwner(
     );
   }
   return undefined;
+}
+
+/** Whether this secret, too, proves the other application: then the two are crossed. */
+async function isServed(
+  url: string,
+  clientId: string,
+  secret: string,
+  form: Form,
+  ask: Ask,
+): Promise<boolean> {
+  const [asked, madeUp] = [
+    await post(ask, url, { clientId, secret }, form),
+    await post(ask, url, { clientId, secret: makeUp() }, form),
+  ];
+  return asked !== undefined && madeUp !== undefined && !isSame(asked, madeUp);
+}
+
+function toSwapFinding(use: HeldSecret['use'], other: HeldSecret['use']): Finding {
+  return fail(
+    'secret_of_another_app',
+    `the client IDs or the secrets of ${use.name} (${use.clientId}) and ${other.name} (${other.clientId}) are swapped: each has what belongs to the other`,
+    'Compare both client IDs with the identity provider, and swap them; if they are right, swap the secrets.',
+    [placeOf(use), placeOf(other)],
+  );
 }
 
 function isSame(one: IdpAnswer, other: IdpAnswer): boolean {
