@@ -83,10 +83,13 @@ export async function doctor(
   { signal }: Interruption,
 ): Promise<ExitCode> {
   const isJson = options.json === true;
-  const subject = await readSubject(url, options, stdio);
+  const over = new AbortController();
+  const subject = await readSubject(url, options, stdio, over.signal);
   if (!subject.ok) return reportFailure(subject.error, isJson, stdio);
   const timeoutMs = options.timeout === undefined ? TIMEOUT_MS : parseTimeout(options.timeout);
   const diagnosis = await run(subject.value, options, timeoutMs, signal);
+  // What a server has not ended by now would keep the process.
+  over.abort();
   if (signal.aborted)
     return reportFailure(
       {
@@ -109,6 +112,7 @@ async function readSubject(
   url: string,
   options: DoctorOptions,
   stdio: Stdio,
+  over: AbortSignal,
 ): Promise<Result<Subject, Failure>> {
   const { config, clientConfig = [], caFile = '', offline = false } = options;
   const isConfigured = config !== undefined || (process.env['OIDC_BASE_URL'] ?? '') !== '';
@@ -146,7 +150,7 @@ async function readSubject(
     network: offline
       ? undefined
       : createNodeNetwork({
-          fetch: fetch.value,
+          fetch: endWith(over, fetch.value),
           findProxy: (asked) => findProxy(asked, process.env),
         }),
     platformUrl,
@@ -158,6 +162,15 @@ async function readSubject(
     cluster: cluster.value,
     further: isPod(process.env) ? [] : createMachineProbes(describeMachine(process.env)),
   });
+}
+
+/** The same fetch, whose requests end with a signal as well. */
+function endWith(over: AbortSignal, send: typeof fetch): typeof fetch {
+  return (input, init) => {
+    const own = init?.signal;
+    const signal = own === undefined || own === null ? over : AbortSignal.any([own, over]);
+    return send(input, { ...init, signal });
+  };
 }
 
 /** In a pod no person signs in. */
