@@ -6,7 +6,11 @@ import { run } from '../../conformance/wire/process.ts';
 
 interface Found {
   readonly ok: boolean;
-  readonly findings: readonly { readonly code: string; readonly what: string }[];
+  readonly findings: readonly {
+    readonly code: string;
+    readonly what: string;
+    readonly fix: string;
+  }[];
   readonly probes: readonly { readonly id: string; readonly status: string }[];
 }
 
@@ -89,6 +93,15 @@ describe('The doctor at a platform with its services', () => {
       }
     },
   );
+
+  it('is named without a scheme where it is on this machine, over http', async () => {
+    const args = ['--skip', 'machine', '--client-config', configOf('operator')];
+    const { stdout } = await run(['doctor', new URL(plane.url).host, ...args], {});
+    expect(stdout).toMatch(/Nothing is wrong: \d+ checks passed, \d+ skipped\./);
+    const wrong = await run(['doctor', `https://${new URL(plane.url).host}`, ...args], {});
+    expect(wrong.stdout).toContain('--ca-file .sallyport/tls/ca.pem');
+    expect(wrong.stdout).toContain('See: page doctor, section certificate_untrusted');
+  });
 
   it('tries the credential of a file without tokenUrl as the service does, with no other configuration', async () => {
     const seen = await examine([configOf('operator')], {});

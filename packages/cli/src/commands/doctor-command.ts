@@ -5,6 +5,7 @@
  */
 
 import type { ProbeGroup } from '@sallyport/doctor';
+import { isLoopbackHost } from '@sallyport/protocol';
 import { type Command, InvalidArgumentError } from 'commander';
 import { runCommand } from '../terminal/run-command.ts';
 import { EXIT_CODES_HELP, type Stdio } from '../terminal/stdio.ts';
@@ -56,11 +57,13 @@ export function addDoctorCommand(program: Command, stdio: Stdio): void {
     });
 }
 
+/** Without a scheme it is https, and on this machine http. */
 function parseUrl(text: string): string {
   const hasScheme = /^https?:\/\//i.test(text);
   // Another scheme would be taken for a host; behind the colon of a host stands its port.
   const isBare = !/^[a-z][a-z0-9+.-]*:(?!\d+(?:\/|$))/i.test(text);
   const url = hasScheme || isBare ? URL.parse(hasScheme ? text : `https://${text}`) : null;
+  if (!hasScheme && url !== null && isLoopbackHost(url.hostname)) return parseUrl(`http://${text}`);
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '')
     throw new InvalidArgumentError('an address is written like https://platform.example.com');
   return url.origin;

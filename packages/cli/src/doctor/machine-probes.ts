@@ -38,7 +38,9 @@ export function createMachineProbes(machine: Machine): readonly Probe[] {
     probe('store', 'the folder of tokens', () => found(undefined, judgeFolder(tokens))),
     probe('keyring', 'the keyring', async () => {
       if (environment['SALLYPORT_TOKEN_STORE'] !== 'keyring')
-        return skipped('the file store is used where there is none');
+        return skipped(
+          'not used: tokens are kept in files unless SALLYPORT_TOKEN_STORE is keyring',
+        );
       const { works, why } = await probeKeyring(openKeyring());
       return found(undefined, works ? [] : [toKeyringFinding(why)]);
     }),

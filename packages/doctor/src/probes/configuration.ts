@@ -168,7 +168,13 @@ function toWarningFinding(warning: ConfigProblem): Finding {
   const code = causeOf(warning);
   const what = code === undefined ? undefined : WHATS[code];
   const { key, variable, found, expected, file } = warning;
-  const fix = `Set ${variable ?? key}${file === 'environment' ? '' : ` in ${file}`}: expected ${expected}`;
+  const place = file === 'environment' ? '' : ` in ${file}`;
+  // A switch is written as it has to stand; what it is for is in the evidence.
+  const [, value] = /^(true|false)(?=$|[:,])/.exec(expected) ?? [];
+  const name = variable ?? key;
+  const setting = variable === undefined ? `${name}: ${value}` : `${name}=${value}`;
+  const fix =
+    value === undefined ? `Set ${name}${place}: expected ${expected}` : `Set ${setting}${place}.`;
   const evidence = [formatConfigProblem(warning)];
   return code === undefined || what === undefined
     ? warn('config_warning', `${key}: found ${found}, expected ${expected}`, fix, evidence)

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { isLoopbackHost } from '@sallyport/protocol';
 import { type Finding, fail, warn } from '../finding/finding.ts';
 import { broken, found, type Outcome, type Probe } from '../graph/probe.ts';
 import { codeOf, type Network, type ShownCertificate } from '../network/network.ts';
@@ -172,7 +173,9 @@ function judgeCertificate(
     return fail(
       'certificate_untrusted',
       `the certificate of ${name} ${url.origin} is of an authority that is not trusted here`,
-      'Name the authority with NODE_EXTRA_CA_CERTS=FILE for the service and --ca-file FILE here; a server has to send its intermediate certificates along.',
+      isLoopbackHost(url.hostname)
+        ? 'Name the authority: that of sallyport up is --ca-file .sallyport/tls/ca.pem here, and NODE_EXTRA_CA_CERTS=FILE for the service.'
+        : 'Name the authority with NODE_EXTRA_CA_CERTS=FILE for the service and --ca-file FILE here; a server has to send its intermediate certificates along.',
       evidence,
     );
   const days = Math.floor((validTo - now) / DAY_MS);

@@ -6,7 +6,6 @@
 
 import type { Diagnosis, PlacedFinding } from '../diagnosis.ts';
 import type { ProbeResult } from '../graph/run-probes.ts';
-import { linkTo } from './to-json.ts';
 
 /** Marks of findings and probes, the same width. */
 const MARKS: Readonly<Record<ProbeResult['status'], string>> = {
@@ -43,12 +42,12 @@ function formatGroup(name: string, probes: readonly ProbeResult[]): readonly str
       probe.status === status ? [`${MARKS[status]}  ${name}  ${probe.title} (${probe.id})`] : [],
     );
   return [
-    ...(well === 0 ? [] : [`${MARKS.ok}  ${name}  ${count(well, 'probe')}`]),
+    ...(well === 0 ? [] : [`${MARKS.ok}  ${name}  ${count(well, 'check')} passed`]),
     ...named('fail'),
     ...named('warn'),
     ...reasons.map(
       (reason) =>
-        `${MARKS.skip}  ${name}  ${count(probes.filter(({ why }) => why === reason).length, 'probe')}: ${reason}`,
+        `${MARKS.skip}  ${name}  ${count(probes.filter(({ why }) => why === reason).length, 'check')}: ${reason}`,
     ),
   ];
 }
@@ -58,7 +57,7 @@ function formatFinding({ severity, what, evidence, fix, code }: PlacedFinding): 
     `${MARKS[severity]}  ${what}`,
     ...evidence.map((line) => `${INDENT}${line}`),
     `${INDENT}Fix: ${fix}`,
-    `${INDENT}See: ${linkTo(code)}`,
+    `${INDENT}See: page doctor, section ${code}`,
   ];
 }
 

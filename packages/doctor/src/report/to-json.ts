@@ -11,7 +11,7 @@ import type { Diagnosis } from '../diagnosis.ts';
 const REPORT_VERSION = 1;
 
 /** Link to the section of a cause, from the root of the documentation. */
-export function linkTo(code: string): string {
+function linkTo(code: string): string {
   return `docs/doctor.md#${code}`;
 }
 
