@@ -41,7 +41,9 @@ describe('sallyport serve --check --online', () => {
     const { code, stdout } = await check(['--check', '--online']);
     expect([code, stdout]).toEqual([
       0,
-      expect.stringContaining(`  issuer  configured ${idp.issuer}, found ${idp.issuer}\n`),
+      expect.stringMatching(
+        new RegExp(`\nIssuers that answered as configured:\n  ${idp.issuer}\n\nok: .*\n$`),
+      ),
     ]);
   });
 
@@ -49,7 +51,7 @@ describe('sallyport serve --check --online', () => {
     const asked = idp.requests.length;
     expect((await check(['--check'])).code).toBe(0);
     expect(idp.requests).toHaveLength(asked);
-    expect((await check(['--online'])).stdout).toContain('found');
+    expect((await check(['--online'])).stdout).toContain('answered as configured');
     expect(idp.requests).toHaveLength(asked + 1);
   });
 
@@ -63,7 +65,9 @@ describe('sallyport serve --check --online', () => {
 
   it('ends with 5 where nothing listens, or nothing is found', async () => {
     const issuer = `http://127.0.0.1:${await freePort()}`;
-    const { code, stderr } = await check(['--online'], { OIDC_BASE_URL: issuer });
+    const { code, stderr, stdout } = await check(['--online'], { OIDC_BASE_URL: issuer });
+    expect(stdout).not.toMatch(/^ok/m);
+    expect(stdout).not.toContain('answered as configured');
     expect([code, stderr]).toEqual([
       5,
       `issuer: configured ${issuer}, found none: nothing listens there\n`,

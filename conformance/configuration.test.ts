@@ -151,9 +151,10 @@ describe('serve --check', () => {
     const accepted = printed.acceptedAudiences['https://idp.example'] ?? [];
     expect(accepted.toSorted()).toEqual(SPELLINGS.toSorted());
     const { stdout } = await checkText(COMPLETE, ['--config', uris]);
-    const lines = stdout.split('\n').filter((line) => line.includes('is accepted from'));
-    expect(lines.toSorted()).toEqual(
-      SPELLINGS.map((aud) => `  aud ${aud}  is accepted from https://idp.example`).toSorted(),
+    const [, list = ''] = /^Accepted as aud of a token:\n((?: {2}.*\n)+)/m.exec(stdout) ?? [];
+    const lines = list.trimEnd().split('\n');
+    expect(lines.map((line) => line.trim().replace(/ {2,}/, '  ')).toSorted()).toEqual(
+      SPELLINGS.map((aud) => `${aud}  from https://idp.example`).toSorted(),
     );
   });
 });
@@ -365,7 +366,8 @@ describe('Admin service settings', () => {
     );
     const given = origins.filter(([, origin]) => origin !== 'default');
     expect(code).toBe(0);
-    expect(stdout.split('\n')).toEqual(
+    const lines = stdout.split('\n').map((line) => line.replaceAll(/(\S) {2,}/g, '$1  '));
+    expect(lines).toEqual(
       expect.arrayContaining([
         `ok: ${origins.length} settings, ${given.length} given and the others default; --json prints all`,
         '  session.idleTimeout  from file',

@@ -54,7 +54,7 @@ describe('sallyport init', () => {
       place.path,
     );
     expect([checked.code, checked.stderr]).toEqual([0, '']);
-    expect(checked.stdout).toContain(`issuer  configured ${idp.issuer}, found ${idp.issuer}`);
+    expect(checked.stdout).toContain(`answered as configured:\n  ${idp.issuer}\n`);
     const running = await sharedHost().start(['serve', '--port', '0', '--config', config], {});
     onTestFinished(async () => void (await running.stop()));
     const sent = await exchange(`${running.url}/login?redirect_url=%2Fx`, {
@@ -122,11 +122,13 @@ describe('sallyport init', () => {
     const upstream = readFileSync(join(place.path, 'etc/sallyport/upstream.conf'), 'utf8');
     expect(upstream).toContain('server 127.0.0.1:8181;');
     expect(readFileSync(join(place.path, 'my/sallyport.yaml'), 'utf8')).toContain('port: 8181');
-    expect(stdout).toContain('next: etc: nginx -t, and nginx -s reload');
+    expect(stdout).toMatch(/^ {2}\d+[.] {2}etc: nginx -t, and nginx -s reload$/m);
     const again = await init(place, 'other', ...args);
     expect([again.code, again.stderr]).toEqual([
       1,
-      expect.stringContaining('etc/conf.d/sallyport.conf'),
+      expect.stringContaining(
+        'there already: etc/conf.d/sallyport.conf, etc/sallyport (15 files);',
+      ),
     ]);
     expect(listFiles(place.path).join()).not.toContain('other');
   });
@@ -147,9 +149,7 @@ describe('sallyport init', () => {
     const other = ['--public-url', 'other.example.com', '--issuer', idp.issuer];
     const again = await init(place, 'my', ...other);
     expect([again.code, again.stdout]).toEqual([1, '']);
-    expect(again.stderr).toContain(
-      'my has 3 of these files already, such as my/sallyport.yaml; nothing was written',
-    );
+    expect(again.stderr).toContain('there already: my (3 files); nothing was written');
     expect(readFileSync(join(place.path, 'my/sallyport.yaml'), 'utf8')).toBe(before);
     expect(listFiles(join(place.path, 'my')).join()).not.toContain('nginx');
   });

@@ -105,7 +105,7 @@ export function listSignInMistakes(serviceOf: () => Service): readonly Mistake[]
       make: signIn({ userInfo: { email: 'eve@other.test', email_verified: true, tid: 'other' } }),
     },
     {
-      name: 'The scopes hold no `email`, as those of the requirement do not',
+      name: 'The scopes hold no `email`, which the default ones do not hold either',
       make: signIn({ userInfo: { tid: 'ours' } }),
     },
     {

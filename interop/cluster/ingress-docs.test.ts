@@ -31,7 +31,7 @@ const page = readFileSync(join(CHECKOUT, 'docs/ingress.md'), 'utf8');
 const [values = ''] = [...page.matchAll(/```yaml\n(.*?)```/gs)].map(([, text]) => text);
 const [commands = ''] = [...page.matchAll(/```sh\n(.*?)```/gs)].map(([, text]) => text);
 /** Each command, the status it should answer with, and what its `Location` should end with. */
-const calls = [...commands.matchAll(/^(curl .*?) +# (\d{3})(?:, (\/\S+))?.*$/gm)].map(
+const calls = [...commands.matchAll(/^(curl .*?) +# \d+: (\d{3})(?:, (\/\S+))?.*$/gm)].map(
   ([, command = '', status = '', location = '']) => [command, status, location] as const,
 );
 

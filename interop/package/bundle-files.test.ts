@@ -126,7 +126,7 @@ describe.skipIf(isLeftOut)('The installed command with all that it loads where i
       const config = join(home.path, 'my/sallyport.yaml');
       const checked = await home.run(['serve', '--check', '--online', '--config', config]);
       expect([checked.code, checked.stderr]).toEqual([0, '']);
-      expect(checked.stdout).toContain(`configured ${plane.issuer}, found ${plane.issuer}`);
+      expect(checked.stdout).toContain(`answered as configured:\n  ${plane.issuer}\n`);
     });
 
     it('over TLS trusts the authority that is named, or none when that is asked for', async () => {

@@ -295,7 +295,7 @@ describe.skipIf(HOST.isLeftOut || ANALYZE.isLeftOut)(
 ${configuration}listen: { port: ${port} }
 END
 printf secret >/etc/sallyport/oidc_client_secret`);
-      expect(await host.bash(CHECK_SERVICE)).toMatch(/^ok: /);
+      expect(await host.bash(CHECK_SERVICE)).toMatch(/^ok: /m);
       await host.bash(START_SERVICE);
       const enabled = await host.bash('systemctl is-enabled sallyport');
       expect(enabled).toBe('enabled\n');

@@ -14,7 +14,7 @@ if (isCheckout && !existsSync(new URL('../../../node_modules/@sallyport', import
 const [major, minor] = process.versions.node.split('.').map(Number);
 if (major < 24 || (major === 24 && minor < 11)) {
   console.error(
-    `sallyport needs Node 24.11 or later; this is ${process.version}.${isCheckout ? ' This checkout has one: use "npm start" or "npx sallyport".' : ''}`,
+    `sallyport needs Node 24.11 or later; this is ${process.version}.${isCheckout ? ' This checkout has one: use "npm start" or "npx sallyport".' : ' https://nodejs.org has it.'}`,
   );
   process.exit(1);
 }

@@ -46,6 +46,8 @@ export interface UpOptions {
  * cookies do not mix, and SameSite has something to do.
  */
 const PUBLIC_HOST = 'localhost';
+/** Named where the identity provider's port is taken, which follows that of the gateway. */
+const MOVES_BOTH = '--port, which moves the identity provider, too';
 const LOOPBACK = '127.0.0.1';
 
 /** Something to stop again, in the reverse order of starting. */
@@ -88,7 +90,8 @@ export async function up(options: UpOptions, stdio: Stdio): Promise<number> {
       log: (event, fields) => log('info', event, fields),
     });
     stops.push(() => idp.close());
-    const idpListener = await listenHttp(idp.handler, idpPort, LOOPBACK);
+    const idpOption = options.idpPort === undefined ? MOVES_BOTH : '--idp-port';
+    const idpListener = await listenHttp(idp.handler, idpPort, LOOPBACK, idpOption);
     stops.push(() => idpListener.close());
     const admission = { issuer, publicUrl: url, token: adminToken };
     stops.push(writeApiKeyAdminFile(stateDirectory, admission));

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { dirname, relative } from 'node:path';
+import { dirname, relative, sep } from 'node:path';
 import { formatSection, joinSections } from '../terminal/sections.ts';
 import type { Installation } from './installation.ts';
 
@@ -62,10 +62,13 @@ export function reportEnd(
     : `Done. Still to do: write the secret of the web app ${clientIds.web} into ${here(web.file)}`;
 }
 
-/** Says which of the files are there already: the folder, and how many of them; one by its name. */
+/** Says which files are there already: by folder how many, the installation's own folder as a whole; one alone by its name. */
 export function describePresent(folder: string, present: readonly string[]): string {
-  const [only] = present;
-  return only !== undefined && present.length === 1
-    ? `${here(only)} is there already; nothing was written`
-    : `${here(folder)} has ${present.length} of these files already, such as ${here(only ?? folder)}; nothing was written`;
+  const byFolder = Map.groupBy(present, (file) =>
+    file.startsWith(folder + sep) ? folder : dirname(file),
+  );
+  const shown = [...byFolder].map(([at, files]) =>
+    files.length === 1 ? here(files[0] ?? at) : `${here(at)} (${files.length} files)`,
+  );
+  return `there already: ${shown.join(', ')}; nothing was written`;
 }

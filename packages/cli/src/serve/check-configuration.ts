@@ -11,6 +11,7 @@ import { listAcceptedAudiences } from '../admin/bearer-settings.ts';
 import { type ConfigurationReader, reportProblems } from '../admin/configuration.ts';
 import { checkLocalStore } from '../admin/local-store-folder.ts';
 import { listAddresses } from '../admin/registered-addresses.ts';
+import { formatSection, joinSections } from '../terminal/sections.ts';
 import { EXIT, type Stdio } from '../terminal/stdio.ts';
 import { type AskedIssuer, askIssuers } from './ask-issuers.ts';
 import { checkSocket } from './check-socket.ts';
@@ -69,23 +70,44 @@ export async function checkConfiguration(
     return exitCode;
   }
   for (const warning of warnings) stdio.error(`warning: ${formatConfigProblem(warning)}`);
-  const given = [...origins].filter(([, origin]) => origin !== 'default');
-  stdio.out(
-    `ok: ${origins.size} settings, ${given.length} given and the others default; --json prints all`,
-  );
-  for (const [key, origin] of given) stdio.out(`  ${key}  from ${origin}`);
-  for (const key of notUsedHere) stdio.out(`  ${key}  is checked, but not used by serve`);
-  for (const [name, address] of Object.entries(listAddresses(config)))
-    stdio.out(`  ${name}  ${address}  is to be registered at the identity provider`);
-  for (const [issuer, audiences] of listAcceptedAudiences(config))
-    for (const audience of audiences)
-      stdio.out(`  aud ${withoutUnprintable(audience)}  is accepted from ${issuer}`);
-  for (const { configured, found, outcome, detail } of asked ?? []) {
-    if (outcome === 'same') stdio.out(`  issuer  configured ${configured}, found ${found}`);
-    else if (outcome === 'differs') stdio.error(`issuer: ${detail}`);
-    else stdio.error(`issuer: configured ${configured}, found none: ${detail}`);
+  for (const line of describeConfiguration(loaded, asked ?? [])) stdio.out(line);
+  for (const { configured, outcome, detail } of asked ?? []) {
+    if (outcome === 'differs') stdio.error(`issuer: ${detail}`);
+    if (outcome === 'unusable')
+      stdio.error(`issuer: configured ${configured}, found none: ${detail}`);
   }
+  if (exitCode === EXIT.ok) stdio.out(`ok: ${countSettings(origins)}`);
   return exitCode;
+}
+
+/** Its sections, an empty line after them. */
+function describeConfiguration(
+  { config, notUsedHere, origins }: LoadedConfig,
+  asked: readonly AskedIssuer[],
+): readonly string[] {
+  const audiences = [...listAcceptedAudiences(config)].flatMap(([issuer, list]) =>
+    list.map((audience) => [withoutUnprintable(audience), `from ${issuer}`]),
+  );
+  const lines = joinSections([
+    formatSection('Settings that are given', [
+      ...[...origins]
+        .filter(([, origin]) => origin !== 'default')
+        .map(([key, origin]) => [key, `from ${origin}`]),
+      ...notUsedHere.map((key) => [key, 'is checked, but not used by serve']),
+    ]),
+    formatSection('To register at the identity provider', Object.entries(listAddresses(config))),
+    formatSection('Accepted as aud of a token', audiences),
+    formatSection(
+      'Issuers that answered as configured',
+      asked.filter(({ outcome }) => outcome === 'same').map(({ configured }) => [configured]),
+    ),
+  ]);
+  return lines.length === 0 ? lines : [...lines, ''];
+}
+
+function countSettings(origins: LoadedConfig['origins']): string {
+  const given = [...origins.values()].filter((origin) => origin !== 'default').length;
+  return `${origins.size} settings, ${given} given and the others default; --json prints all`;
 }
 
 function toExitCode(asked: readonly AskedIssuer[]): number {

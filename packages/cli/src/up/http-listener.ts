@@ -22,19 +22,19 @@ const REQUEST_MS = 30_000;
 /** An ingress passes on what its own buffers hold: four of 8 KiB by default. */
 const HEADER_MAX_BYTES = 65_536;
 const DRAIN_MS = 10_000;
-/** The one port of these that can be chosen is the identity provider's. */
-const KEYS = { port: '--idp-port' };
 
 /**
  * Listens.
  *
  * @param port - 0 takes a free one.
+ * @param option - The option that the port comes from, for the failure; absent where it is always a free one.
  * @throws {SallyportError} `SP_PORT_IN_USE` when it is taken, `SP_LISTEN_FAILED` when it cannot be had.
  */
 export async function listenHttp(
   handler: (req: IncomingMessage, res: ServerResponse) => void,
   port: number,
   host: string,
+  option?: string,
 ): Promise<HttpListener> {
   const server = createHttp1Server(
     {
@@ -46,18 +46,23 @@ export async function listenHttp(
     { stallMs: REQUEST_MS },
   );
   server.on('request', handler);
-  await listening(server, port, host);
+  await listening(server, port, host, option);
   return { port: (server.address() as AddressInfo).port, close: () => drain(server) };
 }
 
-async function listening(server: Server, port: number, host: string): Promise<void> {
+async function listening(
+  server: Server,
+  port: number,
+  host: string,
+  option: string | undefined,
+): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once('error', reject);
   server.listen(port, host, resolve);
   try {
     await promise;
   } catch (cause) {
-    throw listenFailure(cause, { host, port }, KEYS);
+    throw listenFailure(cause, { host, port }, option === undefined ? {} : { port: option });
   }
   server.off('error', reject);
 }

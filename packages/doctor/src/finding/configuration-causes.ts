@@ -76,7 +76,7 @@ export const CONFIGURATION_CAUSES = {
   secret_missing: {
     group: 'cluster',
     seen: 'The scheduler fails to start (`core-secret-auth`), or operator and propeller cannot authenticate (`cloud-secret-auth`).',
-    found: 'Looks for the Secrets of the requirement in their namespaces.',
+    found: 'Looks for the Secrets that the charts mount in their namespaces.',
     cure: '`kubectl create secret generic NAME -n NAMESPACE --from-file=client_secret=FILE`',
   },
   synchronization_incomplete: {

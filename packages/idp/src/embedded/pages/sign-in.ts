@@ -39,7 +39,7 @@ export function renderSignInPage({ action, applicationName, login, alert }: Sign
 <button type="submit">Sign in</button>
 <button type="submit" class="quiet" name="cancel" value="yes" formnovalidate>Cancel</button>
 </form>
-<p class="dim note">For development only. The users are <code>ada</code> and <code>grace</code>; their passwords are in the file <code>passwords</code> of this provider’s state directory.</p>`,
+<p class="dim note">For development only. The users are <code>ada</code> and <code>grace</code>. The terminal that started it shows their passwords, and the file <code>passwords</code> in its state folder has them.</p>`,
   });
 }
 
