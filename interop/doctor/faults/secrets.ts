@@ -4,7 +4,7 @@
  * @module
  */
 
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { chmodSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Fault, service, withSecretText } from '../fault.ts';
 import { IDS } from '../faulty-plane.ts';
@@ -141,6 +141,16 @@ export const SECRETS_FAULTS: readonly Fault[] = [
     cause: 'secret_control_character',
     ground: 'running plane',
     make: withSecretText(({ serviceSecret }) => `${serviceSecret}\u0007`),
+  },
+  {
+    fault: 'every user of the machine can read the file',
+    cause: 'secret_open_to_all',
+    ground: 'files',
+    make(plane) {
+      const path = plane.write('open_client_secret', plane.serviceSecret);
+      chmodSync(path, 0o644);
+      return { config: service({ clientSecretLocation: path }) };
+    },
   },
   {
     fault: 'data plane and control plane have different secrets of one application',

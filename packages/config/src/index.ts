@@ -56,6 +56,7 @@ export { NOTHING_TO_ENTER } from './rules/service-app.ts';
 export { type SameSitePolicy, selectSameSite } from './same-site.ts';
 export type { Consumer } from './schema/schema.ts';
 export {
+  findReaders,
   type KeyFileOptions,
   openKeyFile,
   openSecretFile,

@@ -108,20 +108,26 @@ export function openKeyFile<T>(options: KeyFileOptions<T>): Result<SecretFile<T>
   return follow(options, options.parse);
 }
 
-/**
- * Warns of a file that every user of the machine can read. Not of a link: of a mounted Kubernetes Secret every file is one, and its
- * mode is that of a volume that the pod alone has. A group may be meant to read it.
- */
 function warnOfReaders(
   options: Pick<SecretFileOptions, 'path' | 'key' | 'secretKey'>,
   onWarning: SecretFileOptions['onWarning'],
 ): void {
-  const stat = lstatSync(options.path, { throwIfNoEntry: false });
-  if (process.getuid === undefined || stat?.isFile() !== true) return;
-  if ((stat.mode & OTHERS_READ) === 0) return;
+  const open = findReaders(options.path);
+  if (open !== undefined) onWarning(toProblem(options, open.found, open.expected));
+}
+
+/**
+ * Says of a secret's file that every user of the machine can read it; `undefined` where not. Not of a link: of a mounted
+ * Kubernetes Secret every file is one, and its mode is that of a volume that the pod alone has. A group may be meant to
+ * read it.
+ */
+export function findReaders(path: string): Pick<ConfigProblem, 'found' | 'expected'> | undefined {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (process.getuid === undefined || stat?.isFile() !== true) return undefined;
+  if ((stat.mode & OTHERS_READ) === 0) return undefined;
   const mode = (stat.mode & 0o777).toString(8).padStart(4, '0');
   const found = `a file that every user of this machine can read (mode ${mode})`;
-  onWarning(toProblem(options, found, `mode 0600 or 0640: chmod o-rwx ${options.path}`));
+  return { found, expected: `mode 0600 or 0640: chmod o-rwx ${path}` };
 }
 
 function follow<T>(

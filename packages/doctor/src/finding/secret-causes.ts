@@ -126,6 +126,12 @@ export const SECRET_CAUSES = {
     found: 'The text is base64 of a text; tries that.',
     cure: 'Encode it once for `data` of a Secret, and not at all for `stringData`.',
   },
+  secret_open_to_all: {
+    group: 'secrets',
+    seen: 'Nothing; any user of the machine can act as the application.',
+    found: 'Reads the mode of a file that is no link, as `serve` does.',
+    cure: '`chmod o-rwx FILE`.',
+  },
   secrets_differ: {
     group: 'secrets',
     seen: 'Some services get 401 after a rotation, others do not.',

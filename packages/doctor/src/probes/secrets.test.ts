@@ -7,7 +7,8 @@ import { createSecretProbes } from './secrets.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sallyport-secrets-'));
 afterAll(() => rmSync(folder, { recursive: true }));
-writeFileSync(join(folder, 'other'), 'a-secret');
+writeFileSync(join(folder, 'other'), 'a-secret', { mode: 0o600 });
+writeFileSync(join(folder, 'open'), 'a-secret', { mode: 0o644 });
 
 async function look(path: string) {
   const source = { from: 'file', path, key: 'some.setting' } as const;
@@ -38,6 +39,13 @@ describe('The cure of a secret that is not there', () => {
     expect((await look(path))?.fix).toBe(
       `Write the client secret of web-app into ${path}, or correct some.setting; in a pod, mount the Secret there.`,
     );
+  });
+
+  it('is a narrower mode where every user of the machine can read the file', async () => {
+    const path = join(folder, 'open');
+    const finding = await look(path);
+    expect([finding?.code, finding?.severity]).toEqual(['secret_open_to_all', 'warn']);
+    expect(finding?.fix).toContain(`chmod o-rwx ${path};`);
   });
 
   it('is none for one that is there', async () => {

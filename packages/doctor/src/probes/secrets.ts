@@ -9,10 +9,12 @@ import { basename } from 'node:path';
 import type { ClientSecretSource } from '@sallyport/client';
 import {
   explainRefusedSecret,
+  findReaders,
   formatConfigProblem,
   readClientSecretFile,
   type SecretFinding,
   type SecretFindingCode,
+  type SecretPlace,
 } from '@sallyport/config';
 import type { CauseCode } from '../finding/causes.ts';
 import { type Finding, fail, warn } from '../finding/finding.ts';
@@ -85,9 +87,23 @@ function toProbe(use: SecretUse, isAsked: boolean): Probe<HeldSecret> {
       const findings = oddities
         .filter(({ code }) => code === 'newline' || !isAsked)
         .map((oddity) => toSecretFinding(use, oddity, 'warn'));
-      return found({ use, text: secret, oddities }, findings);
+      return found({ use, text: secret, oddities }, [...findings, ...judgeReaders(use, place)]);
     },
   };
+}
+
+/** What `serve` warns of, too. */
+function judgeReaders({ name }: SecretUse, { path, key }: SecretPlace): readonly Finding[] {
+  const open = findReaders(path);
+  if (open === undefined) return [];
+  return [
+    warn(
+      'secret_open_to_all',
+      `the secret of ${name} can be read by others: found ${open.found}`,
+      `chmod o-rwx ${path}; where others have an account here, replace the secret, too.`,
+      [formatConfigProblem({ file: path, line: undefined, key, ...open })],
+    ),
+  ];
 }
 
 function merge(findings: readonly SecretFinding[]): readonly SecretFinding[] {
