@@ -190,11 +190,17 @@ function consolePage(): Sent {
 }
 
 function platformPage(): Sent {
-  const lastError = { words: LONG, since: 0, isOver: false };
+  const lastError = { words: LONG, since: 0, until: undefined };
   const files = { folder: '/root', secretFile: LONG, logFile: LONG };
   const calls = { peer: 'cluster', protocol: 'Connect', readsFrom: LONG, secret: LONG };
   const token = { clientId: LONG, knownAs: LONG, tokenEndsAt: 3_600_000, tokenSince: 0 };
-  const rest = { admitted: 1_000_000, withoutToken: 'unauthenticated', starts: 1_000, lastError };
+  const rest = {
+    admitted: 1_000_000,
+    withoutToken: 'unauthenticated',
+    starts: 1_000,
+    lastError,
+    startsAgainAt: 9_000,
+  };
   const actors = (['calling', 'failing', 'waiting', 'starting'] as const).flatMap((state) =>
     (['control plane', 'data plane'] as const).map((plane) => ({
       ...{ ...files, ...calls, ...token, ...rest },

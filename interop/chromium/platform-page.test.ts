@@ -26,6 +26,7 @@ const OPERATOR: ActorView = {
   admitted: 3,
   withoutToken: '401',
   starts: 1,
+  startsAgainAt: undefined,
   lastError: undefined,
 };
 
@@ -64,7 +65,7 @@ describe.skipIf(CHROMIUM.isLeftOut)('Chromium: the page of the platform', () => 
   it('follows what happens without being loaded again: the error, and that it is over', async () => {
     await page.evaluate('window.isSamePage = true');
     expect(await card().locator('.error').isVisible()).toBe(false);
-    const lastError = { words: '<b>no token</b>', since: Date.now(), isOver: false };
+    const lastError = { words: '<b>no token</b>', since: Date.now(), until: undefined };
     shown = { ...OPERATOR, state: 'failing', tokenEndsAt: undefined, lastError };
     await readAgain();
     await card().locator('.error').waitFor();
@@ -72,10 +73,12 @@ describe.skipIf(CHROMIUM.isLeftOut)('Chromium: the page of the platform', () => 
     expect(await card().locator('.error').textContent()).toContain('<b>no token</b>');
     expect(await card().locator('progress').isVisible()).toBe(false);
     expect(await page.locator('#summary').textContent()).toBe('0 of 1 call their peers');
-    shown = { ...OPERATOR, lastError: { ...lastError, isOver: true } };
+    expect(await page.locator('#failing a').getAttribute('href')).toBe('#operator');
+    shown = { ...OPERATOR, lastError: { ...lastError, until: Date.now() } };
     await readAgain();
     await card().locator('.error.over').waitFor();
     expect(await card().locator('progress').isVisible()).toBe(true);
+    expect(await page.locator('#failing').isVisible()).toBe(false);
     expect(await page.evaluate('window.isSamePage')).toBe(true);
     expect(visitor.complaints()).toEqual([]);
   });

@@ -46,7 +46,7 @@ code{background:var(--code);border-radius:.3rem;padding:.1rem .35rem;font-size:.
 .dim{color:var(--dim)}.good{color:var(--good);font-weight:600}
 form{margin:0}
 nav{display:flex;flex-wrap:wrap;gap:.75rem 1.25rem;align-items:center}
-nav a{color:var(--text);font-weight:600;padding:.25rem 0}
+nav a{color:var(--text);font-weight:600;padding:.25rem 0}nav a[aria-current]{text-decoration:none;box-shadow:inset 0 -.2rem var(--accent)}
 [hidden]{display:none!important}
 button,.act{display:inline-block;font:inherit;font-weight:600;border:0;border-radius:.5rem;padding:.5rem 1rem;background:var(--accent);color:var(--on-accent);cursor:pointer;text-decoration:none}
 button:focus-visible,a:focus-visible,textarea:focus-visible,summary:focus-visible{outline:3px solid var(--accent);outline-offset:3px}

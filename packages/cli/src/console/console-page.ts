@@ -43,7 +43,9 @@ export function buildConsolePage(view: ConsoleView, idpOrigin: string): ConsoleP
       title: 'Console',
       script: '/console.js',
       style: STYLE,
-      links: hasPlatform ? html`<a href="${PLATFORM_PATH}">Platform</a>` : undefined,
+      links: hasPlatform
+        ? html`<a href="/" aria-current="page">Console</a><a href="${PLATFORM_PATH}">Platform</a>`
+        : undefined,
       banner: html`<div id="banner" role="alert"><p id="ended" hidden><span>Your session has ended. What you typed is still here.</span>
 <button class="again" type="button">Sign in again</button></p>
 <p id="other" hidden><span>You are signed in with another account now. What you typed belongs to the previous account.</span>

@@ -16,7 +16,21 @@ const beat = (card) => {
   void card.offsetWidth;
   card.classList.add('beat');
 };
-const show = ({ summary, mood, actors }) => {
+/** Links are made anew only when they differ, so that one keeps the focus. */
+const showFailing = (names) => {
+  const line = document.getElementById('failing');
+  line.hidden = names.length === 0;
+  const list = line.querySelector('span');
+  if ([...list.children].map((link) => link.textContent).join() === names.join()) return;
+  list.replaceChildren(...names.map((name) => {
+    const link = document.createElement('a');
+    link.href = '#' + name;
+    link.textContent = name;
+    return link;
+  }));
+};
+const show = ({ summary, mood, failing, actors }) => {
+  showFailing(failing);
   const line = document.getElementById('summary');
   write(line, summary);
   line.dataset.mood = mood;
@@ -25,7 +39,7 @@ const show = ({ summary, mood, actors }) => {
     card.dataset.state = state;
     const rest = card.querySelector('progress');
     rest.value = life;
-    rest.hidden = life === 0;
+    card.querySelector('.life').hidden = life === 0;
     if (state === 'calling' && card.querySelector('[data-is=calls]').textContent !== words.calls) beat(card);
     for (const [field, text] of Object.entries(words)) write(card.querySelector('[data-is=' + field + ']'), text);
     const error = card.querySelector('.error');

@@ -30,9 +30,11 @@ export interface ActorView {
   /** How its peer answered a call without a token. */
   readonly withoutToken: string | undefined;
   readonly starts: number;
-  /** In words; `since` in epoch milliseconds. `isOver` once a later call was admitted. */
+  /** Epoch milliseconds; known while it waits. */
+  readonly startsAgainAt: number | undefined;
+  /** In words; `since` and `until` in epoch milliseconds. `until` once a later call was admitted. */
   readonly lastError:
-    | { readonly words: string; readonly since: number; readonly isOver: boolean }
+    | { readonly words: string; readonly since: number; readonly until: number | undefined }
     | undefined;
 }
 

@@ -156,7 +156,10 @@ function viewOf(
   const report = state?.report;
   const isFailing = report?.failure !== undefined;
   const isCalling = report !== undefined && !isFailing;
-  const isWaiting = state !== undefined && !state.isRunning;
+  // A start that ended the same way before is no news until its first call: the state stays.
+  const isStartedAgain =
+    report === undefined && state?.lastError !== undefined && state.lastError.until === undefined;
+  const isWaiting = state !== undefined && (!state.isRunning || isStartedAgain);
   return {
     ...calls,
     folder,
@@ -174,10 +177,8 @@ function viewOf(
     admitted: report?.admitted ?? 0,
     withoutToken: report?.withoutToken,
     starts: state?.starts ?? 0,
-    lastError:
-      state?.lastError === undefined
-        ? undefined
-        : { ...state.lastError, isOver: isCalling && !isWaiting },
+    startsAgainAt: state?.startsAgainAt,
+    lastError: state?.lastError,
   };
 }
 

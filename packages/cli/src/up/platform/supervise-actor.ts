@@ -35,7 +35,12 @@ export interface ActorState {
   readonly report: ActorReport | undefined;
   readonly ports: { readonly http: number; readonly grpc: number } | undefined;
   readonly starts: number;
-  readonly lastError: { readonly words: string; readonly since: number } | undefined;
+  /** While it waits for its next start; epoch milliseconds. */
+  readonly startsAgainAt: number | undefined;
+  /** `until` is when a call was admitted again. */
+  readonly lastError:
+    | { readonly words: string; readonly since: number; readonly until: number | undefined }
+    | undefined;
 }
 
 /** An actor that is kept running. */
@@ -86,6 +91,7 @@ class Supervisor {
     report: undefined,
     ports: undefined,
     starts: 0,
+    startsAgainAt: undefined,
     lastError: undefined,
   };
 
@@ -99,7 +105,12 @@ class Supervisor {
     this.#cancelStart = undefined;
     this.#startedAt = Date.now();
     const environment = this.#options.environment();
-    this.state = { ...this.state, report: undefined, starts: this.state.starts + 1 };
+    this.state = {
+      ...this.state,
+      report: undefined,
+      starts: this.state.starts + 1,
+      startsAgainAt: undefined,
+    };
     if (!environment.ok) {
       this.#startLater(environment.error);
       return;
@@ -174,7 +185,8 @@ class Supervisor {
   #receive(message: Exclude<FromActor, { readonly kind: 'ending' }>): void {
     switch (message.kind) {
       case 'report':
-        if (message.failure !== undefined) this.#note(message.failure);
+        if (message.failure === undefined) this.#noteEnd();
+        else this.#note(message.failure);
         this.state = { ...this.state, report: message };
         return;
       case 'listening':
@@ -187,16 +199,22 @@ class Supervisor {
 
   /** The same error counts from its begin, unless a call was admitted since. */
   #note(words: string): void {
-    const { report, lastError } = this.state;
-    const isOver = report !== undefined && report.failure === undefined;
-    if (lastError?.words === words && !isOver) return;
-    this.state = { ...this.state, lastError: { words, since: Date.now() } };
+    const { lastError } = this.state;
+    if (lastError?.words === words && lastError.until === undefined) return;
+    this.state = { ...this.state, lastError: { words, since: Date.now(), until: undefined } };
+  }
+
+  #noteEnd(): void {
+    const { lastError } = this.state;
+    if (lastError !== undefined && lastError.until === undefined)
+      this.state = { ...this.state, lastError: { ...lastError, until: Date.now() } };
   }
 
   #startLater(words: string): void {
     this.#note(words);
     this.#failures = Date.now() - this.#startedAt > STEADY_MS ? 1 : this.#failures + 1;
     const pause = Math.min(PAUSE_LONGEST_MS, PAUSE_FIRST_MS * 2 ** (this.#failures - 1));
+    this.state = { ...this.state, startsAgainAt: Date.now() + pause };
     this.#cancelStart = systemSchedule(pause, () => this.launch());
   }
 }
