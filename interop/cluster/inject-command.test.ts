@@ -167,7 +167,9 @@ describe('More connections than sallyport inject keeps', () => {
     onTestFinished(async () => void (await webhook.stop()));
     const kept = new Agent({ keepAlive: true, maxSockets: 1 });
     const idle = Array.from({ length: 256 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
-    onTestFinished(() => [kept, ...idle].forEach((agent) => void agent.destroy()));
+    onTestFinished(() => {
+      for (const agent of [kept, ...idle]) agent.destroy();
+    });
     const probe = { path: '/healthz', method: 'GET' };
     for (const agent of idle.slice(0, 255)) await ask(webhook, { ...probe, agent });
     await ask(webhook, { body: reviewOf(POD), agent: kept });

@@ -4,6 +4,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createAuthority, createServerCertificate } from '../up/certificate.ts';
 import { createApiSecrets } from './api-secrets.ts';
@@ -49,11 +50,11 @@ describe('A denial that quotes the object holds no secret', () => {
     const { certificate, key } = createServerCertificate(authority, Date.now());
     const server = createServer(
       { cert: certificate.toString(), key: key.export({ type: 'pkcs8', format: 'pem' }) },
-      async (req, res) => {
-        let body = '';
-        for await (const piece of req) body += String(piece);
-        res.statusCode = 403;
-        res.end(JSON.stringify({ reason: 'Forbidden', message: `denied: ${body}` }));
+      (req, res) => {
+        void text(req).then((body) => {
+          res.statusCode = 403;
+          res.end(JSON.stringify({ reason: 'Forbidden', message: `denied: ${body}` }));
+        });
       },
     );
     await new Promise<void>((resolve) => {
@@ -61,8 +62,8 @@ describe('A denial that quotes the object holds no secret', () => {
     });
     onTestFinished(() => void server.close());
     const mounted = { token: 'eyJ.a.b', 'ca.crt': authority.certificate.toString() };
-    for (const [name, text] of Object.entries({ ...mounted, namespace: 'cloud-cp' }))
-      writeFileSync(join(folder, name), text);
+    for (const [name, content] of Object.entries({ ...mounted, namespace: 'cloud-cp' }))
+      writeFileSync(join(folder, name), content);
     const origin = `https://localhost:${(server.address() as AddressInfo).port}`;
     const secrets = createApiSecrets({ accountFolder: folder, namespace: 'cloud-cp', origin });
     const created = await secrets.create('ring', DATA);

@@ -10,7 +10,7 @@ const AUTHORITY = createAuthority(Date.now());
 const ISSUED = createServerCertificate(AUTHORITY, Date.now());
 const CERTIFICATE = {
   cert: ISSUED.certificate.toString(),
-  key: ISSUED.key.export({ type: 'pkcs8', format: 'pem' }).toString(),
+  key: ISSUED.key.export({ type: 'pkcs8', format: 'pem' }),
 };
 const MAX = 3;
 

@@ -132,6 +132,14 @@ function codeOf(code: SecretFindingCode): CauseCode {
   return `secret_${code}`;
 }
 
+/** Where nothing stands that could be corrected. */
+const HAS_NO_SECRET: ReadonlySet<SecretFindingCode> = new Set([
+  'file_missing',
+  'key_missing',
+  'empty',
+  'blank',
+]);
+
 /** What is to be done where there is no secret yet: on a machine a file, in a pod a key of a Secret. */
 function toWritingFix(
   { name, clientId, source }: SecretUse,
@@ -140,17 +148,11 @@ function toWritingFix(
   if (source.from !== 'file' || source.path === '') return undefined;
   const { path, key } = source;
   const file = `Write the client secret of ${clientId === '' ? name : clientId} into ${path}`;
-  switch (code) {
-    case 'folder_missing':
-      return `${file}, or correct ${key}; in a pod, mount the Secret there`;
-    case 'file_missing':
-    case 'key_missing':
-    case 'empty':
-    case 'blank':
-      return `${file}; in a pod, that is the key ${basename(path)} of the mounted Secret`;
-    default:
-      return undefined;
-  }
+  if (code === 'folder_missing')
+    return `${file}, or correct ${key}; in a pod, mount the Secret there`;
+  return HAS_NO_SECRET.has(code)
+    ? `${file}; in a pod, that is the key ${basename(path)} of the mounted Secret`
+    : undefined;
 }
 
 const FIXES: Partial<Record<SecretFindingCode, string>> = {
