@@ -51,10 +51,11 @@ describe('A denial that quotes the object holds no secret', () => {
     const server = createServer(
       { cert: certificate.toString(), key: key.export({ type: 'pkcs8', format: 'pem' }) },
       (req, res) => {
-        void text(req).then((body) => {
+        const deny = (body: string) => {
           res.statusCode = 403;
           res.end(JSON.stringify({ reason: 'Forbidden', message: `denied: ${body}` }));
-        });
+        };
+        void text(req).then(deny);
       },
     );
     await new Promise<void>((resolve) => {
