@@ -131,10 +131,16 @@ describe.skipIf(isLeftOut)('The container image', () => {
       const port = await freePort();
       const container = await runtime.start({
         command: [
-          ...['inject', '--tls-cert', '/etc/tls/tls.crt', '--tls-key', '/etc/tls/tls.key'],
+          ...[
+            'inject',
+            '--tls-cert',
+            '/etc/sallyport/tls.crt',
+            '--tls-key',
+            '/etc/sallyport/tls.key',
+          ],
           ...['--listen', `127.0.0.1:${port}`],
         ],
-        mounts: { '/etc/tls': dirname(certFile) },
+        mounts: { '/etc/sallyport': dirname(certFile) },
       });
       expect(await container.stop()).toMatchObject({
         code: 0,

@@ -6,7 +6,7 @@
 
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -41,6 +41,7 @@ const [
   VERIFY = '',
   LIST_PARTS = '',
   INSTALL_COMMAND = '',
+  MAKE_FOLDER = '',
   INSTALL_WITHOUT_KEYRING = '',
   RUN_PLANE = '',
   INSTALL_LIBRARIES = '',
@@ -157,6 +158,14 @@ describe('docs/install.md', () => {
       expect(form(stdout)).toMatch(new RegExp(`${form(said)}$`));
       expect(form(said)).toContain('built from COMMIT');
       expect(keyringsBelow(home)).not.toEqual([]);
+
+      expect(MAKE_FOLDER).toBe('sallyport init\n');
+      // Without a terminal nothing is asked, and nothing listens there.
+      const named = '--public-url https://localhost:1 --issuer https://localhost:1/realm';
+      const make = `${MAKE_FOLDER.trim()} ${named} --offline made`;
+      await execute('bash', ['-euc', make], { cwd: home, env });
+      expect(existsSync(join(home, 'made/sallyport.yaml'))).toBe(true);
+      rmSync(join(home, 'made'), { recursive: true });
 
       expect(RUN_PLANE).toBe('sallyport up\n');
       expect(await startsUp(`${RUN_PLANE.trim()} --port 0`, { cwd: home, env })).toMatch(
