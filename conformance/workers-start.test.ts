@@ -156,7 +156,7 @@ describe('Starting serve with workers', () => {
       ),
     });
     expect([ended.code, ended.stderr]).toEqual([0, '']);
-    expect(ended.stdout).toContain('server.workers  from env');
+    expect(ended.stdout).toMatch(/^ *server\.workers +from env$/m);
     expect(existsSync(started)).toBe(false);
   });
 

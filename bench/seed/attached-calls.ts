@@ -88,7 +88,7 @@ export async function openAttachedCalls(): Promise<{
       {
         name: 'fetch',
         isWhole: true,
-        plain: () => plainFetch(URL_OF_CALL, { ...init, headers: new Headers(init.headers) }),
+        plain: () => plainFetch(URL_OF_CALL, init),
         attached: () => tokenFetch(URL_OF_CALL, init),
       },
       {

@@ -10,11 +10,11 @@ const OPTIONS: InjectOptions = {
 
 describe('The options of sallyport inject', () => {
   it('become addresses, absolute paths and milliseconds', () => {
-    expect(planInjection({ ...OPTIONS, metrics: '[::1]:9464' }, '/work')).toEqual({
+    expect(planInjection({ ...OPTIONS, metrics: '[::1]:9464' }, '/srv')).toEqual({
       ok: true,
       value: {
         listen: { host: '0.0.0.0', port: 8443 },
-        paths: { certificate: '/work/tls.crt', key: '/etc/tls/tls.key' },
+        paths: { certificate: '/srv/tls.crt', key: '/etc/tls/tls.key' },
         metrics: { host: '::1', port: 9464 },
         drainDelayMs: 5_000,
       },

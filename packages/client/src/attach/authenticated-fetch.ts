@@ -5,7 +5,8 @@
  */
 
 import type { TokenSet } from '../token-set.ts';
-import { type Attachment, parsePlatformEndpoint } from './platform-endpoint.ts';
+import { createBearerValue } from './bearer-value.ts';
+import { type Attachment, createOriginCheck } from './platform-endpoint.ts';
 import { TokenRefusedError } from './token-refused-error.ts';
 
 /** What {@link createAuthenticatedFetch} needs. */
@@ -32,14 +33,18 @@ export function createAuthenticatedFetch(
   options: AuthenticatedFetchOptions,
 ): typeof globalThis.fetch {
   const { fetch, source, header } = options;
-  const { origin } = parsePlatformEndpoint(options);
+  const isPlatform = createOriginCheck(options);
+  const toValue = createBearerValue();
 
   return async function authenticatedFetch(input, init) {
-    const url = URL.parse(input instanceof Request ? input.url : String(input));
-    if (url?.origin !== origin) return fetch(input, init);
+    if (!isPlatform(input instanceof Request ? input.url : String(input)))
+      return fetch(input, init);
     const headerName = await header();
-    const headers = new Headers(init?.headers ?? (input instanceof Request ? input.headers : {}));
-    if (headers.has(headerName) || headers.has('authorization')) return fetch(input, init);
+    const given = init?.headers ?? (input instanceof Request ? input.headers : {});
+    // Fetch checks each value of a Headers object a second time.
+    const headers = isRecord(given) ? given : new Headers(given);
+    if (hasHeader(headers, headerName) || hasHeader(headers, 'authorization'))
+      return fetch(input, init);
 
     const signal = init?.signal ?? (input instanceof Request ? input.signal : undefined);
     const wait = signal === undefined ? {} : { signal };
@@ -54,8 +59,8 @@ export function createAuthenticatedFetch(
     return send(replaced.value);
 
     async function send({ accessToken }: TokenSet): Promise<Response> {
-      headers.set(headerName, `Bearer ${accessToken}`);
-      const answer = await fetch(input, { ...init, headers, redirect: 'manual' });
+      const attached = withHeader(headers, headerName, toValue(accessToken));
+      const answer = await fetch(input, { ...init, headers: attached, redirect: 'manual' });
       const mode = init?.redirect ?? (input instanceof Request ? input.redirect : 'follow');
       if (mode === 'error' && isRedirect(answer)) {
         await answer.body?.cancel();
@@ -64,6 +69,30 @@ export function createAuthenticatedFetch(
       return answer;
     }
   };
+}
+
+type HeaderRecord = Readonly<Record<string, string>>;
+
+/** Neither a Headers object nor a list of pairs. */
+function isRecord(headers: NonNullable<RequestInit['headers']>): headers is HeaderRecord {
+  return !(Symbol.iterator in headers);
+}
+
+/** @param name - In lower case. */
+function hasHeader(headers: Headers | HeaderRecord, name: string): boolean {
+  if (headers instanceof Headers) return headers.has(name);
+  return Object.keys(headers).some((key) => key.toLowerCase() === name);
+}
+
+/** Changes nothing of the caller's: a Headers object here is a copy. */
+function withHeader(
+  headers: Headers | HeaderRecord,
+  name: string,
+  value: string,
+): Headers | HeaderRecord {
+  if (!(headers instanceof Headers)) return { ...headers, [name]: value };
+  headers.set(name, value);
+  return headers;
 }
 
 function isRedirect({ status }: Response): boolean {

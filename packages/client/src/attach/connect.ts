@@ -16,13 +16,20 @@ import {
 import { SallyportError } from '@sallyport/protocol';
 import type { TokenRefusal } from '../grant.ts';
 import type { TokenSet } from '../token-set.ts';
-import { type Attachment, parsePlatformEndpoint } from './platform-endpoint.ts';
+import { createBearerValue } from './bearer-value.ts';
+import { type Attachment, createOriginCheck } from './platform-endpoint.ts';
 import { TokenRefusedError } from './token-refused-error.ts';
 
 export type { Attachment } from './platform-endpoint.ts';
 
 type Call = UnaryRequest | StreamRequest;
 type Answer = UnaryResponse | StreamResponse;
+/** What a second attempt needs. */
+interface Prepared {
+  readonly attempt: () => Call;
+  readonly isRepeatable: boolean;
+}
+
 type Replaced = Awaited<ReturnType<Attachment['source']['replace']>>;
 
 /**
@@ -42,17 +49,21 @@ type Replaced = Awaited<ReturnType<Attachment['source']['replace']>>;
  */
 export function createAuthenticatingInterceptor(options: Attachment): Interceptor {
   const { source, header } = options;
-  const { origin } = parsePlatformEndpoint(options);
+  const isPlatform = createOriginCheck(options);
+  const toValue = createBearerValue();
+  /** A platform reads one header. */
+  let headerName: string | undefined;
 
   return (next) => async (call) => {
-    if (URL.parse(call.url)?.origin !== origin) return next(call);
-    const headerName = await asking(header);
-    if (call.header.has(headerName) || call.header.has('authorization')) return next(call);
+    if (!isPlatform(call.url)) return next(call);
+    headerName ??= await header().catch(throwUnavailable);
+    const name = headerName;
+    if (call.header.has(name) || call.header.has('authorization')) return next(call);
 
     const wait = { signal: call.signal };
-    const token = await asking(() => source.get(wait));
+    const token = await source.get(wait).catch(throwUnavailable);
     if (!token.ok) throw unauthenticated(token.error);
-    const { attempt, isRepeatable } = await prepare(call);
+    const { attempt, isRepeatable } = call.stream ? await prepare(call) : once(call);
     try {
       return await send(token.value);
     } catch (failure) {
@@ -62,7 +73,7 @@ export function createAuthenticatingInterceptor(options: Attachment): Intercepto
     }
 
     async function send({ accessToken }: TokenSet): Promise<Answer> {
-      call.header.set(headerName, `Bearer ${accessToken}`);
+      call.header.set(name, toValue(accessToken));
       const answer = await next(attempt());
       if (!answer.stream) return answer;
       const messages = answer.message[Symbol.asyncIterator]();
@@ -95,14 +106,18 @@ export function createAuthenticatingInterceptor(options: Attachment): Intercepto
       if (!token.ok || !(failure instanceof ConnectError)) return undefined;
       if (failure.code !== Code.Unauthenticated) return undefined;
       const refused = token.value;
-      return asking(() => source.replace(refused, wait));
+      return source.replace(refused, wait).catch(throwUnavailable);
     }
   };
 }
 
+/** A unary call is its own second attempt. */
+function once(call: UnaryRequest): Prepared {
+  return { attempt: () => call, isRepeatable: true };
+}
+
 /** Keeps what a second attempt needs. */
-async function prepare(call: Call): Promise<{ attempt: () => Call; isRepeatable: boolean }> {
-  if (!call.stream) return { attempt: () => call, isRepeatable: true };
+async function prepare(call: StreamRequest): Promise<Prepared> {
   if (call.method.methodKind !== 'server_streaming')
     return { attempt: () => call, isRepeatable: false };
   const messages: unknown[] = [];
@@ -118,13 +133,9 @@ async function* eachOf<T>(values: readonly T[]): AsyncGenerator<T> {
 }
 
 /** Says in the words of Connect that there is no token because something is out of order. */
-async function asking<T>(ask: () => Promise<T>): Promise<T> {
-  try {
-    return await ask();
-  } catch (failure) {
-    if (!(failure instanceof SallyportError)) throw failure;
-    throw new ConnectError(failure.message, Code.Unavailable, undefined, undefined, failure);
-  }
+function throwUnavailable(failure: unknown): never {
+  if (!(failure instanceof SallyportError)) throw failure;
+  throw new ConnectError(failure.message, Code.Unavailable, undefined, undefined, failure);
 }
 
 function unauthenticated(refusal: TokenRefusal): ConnectError {
