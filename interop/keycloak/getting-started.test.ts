@@ -178,7 +178,7 @@ describe.skipIf(JAVA.isLeftOut || NGINX.isLeftOut)('docs/getting-started.md', ()
 
   it('ends with a doctor that finds nothing wrong with a platform on Keycloak', async () => {
     const { code, output } = await host.run(DOCTOR);
-    expect(output).toMatch(/^Nothing is wrong: \d+ probes well/m);
+    expect(output).toMatch(/^Nothing is wrong: \d+ checks passed/m);
     expect(code).toBe(0);
   });
 
