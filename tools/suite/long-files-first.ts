@@ -66,7 +66,6 @@ export const LONG_FILES: readonly string[] = [
   'interop/redis/sessions-quiet.test.ts',
   'interop/redis/sessions-sentinel.test.ts',
   'interop/redis/sessions-start.test.ts',
-  'interop/redis/sessions-storm.test.ts',
 ];
 
 /** Loaded by Vitest, which runs each project's files in this order. */
