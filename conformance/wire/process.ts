@@ -23,6 +23,11 @@ export interface Running {
   signal(name: NodeJS.Signals): void;
   /** Asks it to end, and waits until it has. */
   stop(): Promise<number | null>;
+  /**
+   * Its end, whatever its cause: for a process that has its signal already, since a second one ends it at once. Absent
+   * from a service that shares its process.
+   */
+  readonly ended?: Promise<number | null>;
   /** Ends it without asking. */
   kill(): Promise<void>;
 }
@@ -115,6 +120,7 @@ export async function start(
     stderr: () => stderr,
     signal: (name) => void child.kill(name),
     stop: () => end(child, ended, 'SIGTERM'),
+    ended,
     kill: async () => void (await end(child, ended, 'SIGKILL')),
   };
 }

@@ -260,6 +260,7 @@ describe('The stop of sallyport inject', () => {
       expect(last.status).toBe(200);
       await pause(50);
     } while (last.connection !== 'close');
-    expect(await webhook.stop()).toBe(0);
+    expect(await webhook.process.ended).toBe(0);
+    await webhook.stop();
   });
 });
