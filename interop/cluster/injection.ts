@@ -129,15 +129,20 @@ async function make(cluster: Cluster, path: string, body: object): Promise<void>
   if (status !== 201) throw new Error(`${path}: ${answer.message}`);
 }
 
-/** An API server takes up what is registered after a moment. Asked by dry runs, which leave nothing. */
+/**
+ * Asks by dry runs, which leave nothing, until a pod gets both its key and a warning: an API server takes up each
+ * policy and webhook after a moment of its own, and with policies the warning comes from another one than the key.
+ */
 async function untilActive(cluster: Cluster, namespaceLabel: string): Promise<void> {
   const namespace = await cluster.makeNamespace({ [namespaceLabel]: 'true' }, 'probe');
   const path = `/api/v1/namespaces/${namespace}/pods?dryRun=All`;
-  const body = podOf({ containers: [{ name: 'main' }] });
+  const own = { name: 'EAGER_API_KEY', value: 'its own' };
+  const body = podOf({ containers: [{ name: 'main' }, { name: 'warned', env: [own] }] });
   const limit = AbortSignal.timeout(ACTIVE_WITHIN_MS);
   for (;;) {
     const answer = await cluster.call('POST', path, { body });
-    if (environmentsOf(answer.body)['main']?.length === 1) return;
+    const hasKey = environmentsOf(answer.body)['main']?.length === 1;
+    if (hasKey && answer.warnings.length > 0) return;
     if (limit.aborted) throw new Error(`not active: ${JSON.stringify(answer.body)}`);
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
