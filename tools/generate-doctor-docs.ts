@@ -33,6 +33,7 @@ service as well.
 | \`--client-config FILE\` | YAML file of a client or an internal service; may be given several times, one for each side |
 | \`--cluster\`, \`--context NAME\` | look at the Secrets, ExternalSecrets and Ingress objects of a cluster as well, through \`kubectl\` |
 | \`--manifests FILE\` | the same objects from a file, such as \`kubectl get secrets,ingress,externalsecret -A -o yaml\` writes |
+| \`--nginx FILE\` | look at the nginx in front of the platform as well: a file with those it includes, or what \`nginx -T\` writes |
 | \`--control-plane-namespace NAME\`, \`--data-plane-namespace NAME\` | \`cloud-cp\` and \`cloud\` |
 | \`--only GROUPS\`, \`--skip GROUPS\` | report some groups alone, or leave some out, joined by commas; what a group needs runs all the same |
 | \`--timeout DURATION\` | end after this time, 60s |
@@ -51,7 +52,8 @@ same time, each for at most 20 s.
 
 With \`--config\` or \`--client-config\` it does what the applications do: each proves itself at the token endpoint, and a service obtains a
 token, shows it to \`/me\` and forgets it. Where one is refused, further requests with made-up secrets and clients show why; the identity
-provider logs them. One device code is asked for and never used.
+provider logs them. One device code is asked for and never used. Two sign-ins are started and not finished, the second with a long deep
+link: its answer has more headers than a proxy with small buffers takes.
 
 Secrets go to the configured token endpoint, or the one that the configured issuer names, and nowhere else; no redirect is followed with
 one. A client's file without \`tokenUrl\` names no issuer: where the platform that is asked is the one in that file, over https or on this

@@ -71,3 +71,27 @@ export const METADATA_PATHS = [
 
 /** Where a token is obtained at the embedded identity provider. */
 export const TOKEN_PATH = '/idp/token';
+
+/** An nginx that is well, as a file: a check, whose verdicts are kept by a key of maps. */
+export const HONEST_NGINX = `
+map "$http_core_authorization" $bearer { default $http_core_authorization; "" $http_cookie; }
+proxy_cache_path cache keys_zone=verdicts:1m;
+server {
+  server_name platform.example;
+  proxy_buffer_size 16k;
+  location = /check {
+    internal;
+    proxy_cache verdicts;
+    proxy_cache_key "$host $bearer";
+    proxy_pass http://admin/me;
+  }
+  location = /login { proxy_pass http://admin; }
+  location ^~ /callback { proxy_pass http://admin; }
+  location / { auth_request /check; proxy_pass http://console; }
+}
+`;
+
+/** That file, changed. */
+export function withNginx(change: (text: string) => string): Fault['make'] {
+  return (plane) => ({ nginx: plane.write('nginx.conf', change(HONEST_NGINX)) });
+}

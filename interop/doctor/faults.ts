@@ -13,6 +13,7 @@ import { GRANTS_FAULTS } from './faults/grants.ts';
 import { HEADERS_FAULTS } from './faults/headers.ts';
 import { METADATA_FAULTS } from './faults/metadata.ts';
 import { NETWORK_FAULTS } from './faults/network.ts';
+import { PROXY_FAULTS } from './faults/proxy.ts';
 import { SECRETS_FAULTS } from './faults/secrets.ts';
 
 /** Every fault, in the order of the table. */
@@ -22,6 +23,7 @@ export const FAULTS: readonly Fault[] = [
   ...GATE_FAULTS,
   ...METADATA_FAULTS,
   ...HEADERS_FAULTS,
+  ...PROXY_FAULTS,
   ...SECRETS_FAULTS,
   ...GRANTS_FAULTS,
   ...CLUSTER_FAULTS,

@@ -53,6 +53,8 @@ export interface Asked {
   readonly offline?: boolean;
   /** Objects of a cluster. */
   readonly manifests?: readonly Members[];
+  /** Path of a configuration of nginx. */
+  readonly nginx?: string;
 }
 
 /** The plane under the hand of a test. */
@@ -62,6 +64,8 @@ export interface FaultyPlane {
   readonly folder: string;
   readonly webSecret: string;
   readonly serviceSecret: string;
+  /** Address of the admin service itself, behind the ingress. */
+  readonly service: string;
   /** Answers at the ingress, by path; `*` for each that has none. */
   readonly front: Map<string, Handler>;
   /** Answers at the identity provider, by path. */
@@ -70,6 +74,10 @@ export interface FaultyPlane {
   readonly dropped: Set<string>;
   /** Takes the place of each `Set-Cookie`; empty drops it. */
   setCookie: ((cookie: string) => string) | undefined;
+  /** Longest head of an answer that the ingress passes on; it answers 502 to a longer one. */
+  headersMaxBytes: number;
+  /** Longest address that the ingress reads; it answers 414 to a longer one. */
+  urlMaxLength: number;
   /** Paths that the ingress takes for protected ones, though they are open. */
   readonly closed: Set<string>;
   /** The identity provider's metadata document. */
@@ -165,10 +173,13 @@ export async function startFaultyPlane(): Promise<FaultyPlane> {
     folder: folder.path,
     webSecret: readFileSync(idp.webClientSecretFile, 'utf8').trim(),
     serviceSecret: readFileSync(idp.serviceClientSecretFile, 'utf8').trim(),
+    service: backend,
     front,
     idp: atIdp,
     dropped,
     setCookie: undefined,
+    headersMaxBytes: Number.POSITIVE_INFINITY,
+    urlMaxLength: Number.POSITIVE_INFINITY,
     closed,
     document,
     overMetadata(members) {
@@ -185,6 +196,8 @@ export async function startFaultyPlane(): Promise<FaultyPlane> {
       dropped.clear();
       closed.clear();
       plane.setCookie = undefined;
+      plane.headersMaxBytes = Number.POSITIVE_INFINITY;
+      plane.urlMaxLength = Number.POSITIVE_INFINITY;
       backend = original;
     },
     async close() {
@@ -210,6 +223,7 @@ export async function startFaultyPlane(): Promise<FaultyPlane> {
     clients = [],
     offline = false,
     manifests,
+    nginx,
   }: Asked = {}) {
     const file = write('looked-at.yaml', JSON.stringify(merge(base, config ?? {})));
     const clientConfig = clients.map((client, at) =>
@@ -235,7 +249,10 @@ export async function startFaultyPlane(): Promise<FaultyPlane> {
     const skip = ['machine'] as const;
     await doctor(
       asked,
-      { config: file, clientConfig, offline, json: true, skip, ...cluster },
+      {
+        ...{ config: file, clientConfig, offline, json: true, skip, ...cluster },
+        ...(nginx === undefined ? {} : { nginx }),
+      },
       stdio,
       interruption as never,
     );
@@ -246,6 +263,7 @@ export async function startFaultyPlane(): Promise<FaultyPlane> {
   async function answerAtFront(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const body = await readBody(req);
     const path = pathOf(req);
+    if ((req.url ?? '').length > plane.urlMaxLength) return page(414)(req, res, body);
     const handler = front.get(path) ?? front.get('*');
     if (handler !== undefined) return handler(req, res, body);
     if (isOpen(path) && !closed.has(path)) return forward(req, res, body);
@@ -262,6 +280,10 @@ export async function startFaultyPlane(): Promise<FaultyPlane> {
         const cookies = (answer.headers['set-cookie'] ?? [])
           .map((cookie) => plane.setCookie?.(cookie) ?? cookie)
           .filter((cookie) => cookie !== '');
+        if (answer.rawHeaders.join('').length > plane.headersMaxBytes) {
+          answer.resume();
+          return page(502)(req, res, body);
+        }
         const headers = { ...answer.headers, 'set-cookie': cookies };
         res.writeHead(answer.statusCode ?? 502, headers);
         answer.pipe(res);

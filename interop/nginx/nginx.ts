@@ -110,3 +110,11 @@ function writeMainFile(prefix: Prefix, http: string, modules: readonly string[] 
       `events { worker_connections 512; }\nhttp {\n  access_log off;\n${paths.join('')}${http}\n}\n`,
   );
 }
+
+/** What `nginx -T` writes of the configuration in a folder. */
+export function dumpConfiguration(folder: string): string {
+  const { stdout } = spawnSync(requirePart(NGINX), ['-T', '-p', folder, '-c', join(folder, MAIN)], {
+    encoding: 'utf8',
+  });
+  return stdout;
+}

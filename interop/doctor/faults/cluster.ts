@@ -52,6 +52,19 @@ function ingress(name: string, paths: readonly string[], cacheKey: string): Mani
   };
 }
 
+/** The Ingress of the routes of sign-in. */
+function openIngress(annotations: Readonly<Record<string, string>>): Manifest {
+  return {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'Ingress',
+    metadata: { namespace: 'cloud-cp', name: 'open', annotations },
+    spec: {
+      ingressClassName: 'nginx',
+      rules: [{ http: { paths: [{ path: '/login' }, { path: '/callback' }] } }],
+    },
+  };
+}
+
 const GOOD_CACHE_KEY = '$http_core_authorization$http_cookie';
 
 function apiKeyFor(host: string): string {
@@ -68,6 +81,7 @@ export function honestManifests({ serviceSecret }: FaultyPlane): readonly Manife
     secret('cloud', 'eager-api-key', { EAGER_API_KEY: apiKeyFor('localhost') }),
     externalSecret('SecretSynced', Date.now() - 60_000),
     ingress('console', ['/console', '/api'], GOOD_CACHE_KEY),
+    openIngress({ 'nginx.ingress.kubernetes.io/proxy-buffer-size': '16k' }),
   ];
 }
 
@@ -152,6 +166,13 @@ export const CLUSTER_FAULTS: readonly Fault[] = [
     cause: 'cache_key_incomplete',
     ground: 'manifests',
     make: withManifest('console', () => ingress('console', ['/api'], '$http_cookie')),
+  },
+  {
+    fault: 'the Ingress of sign-in has no proxy-buffer-size',
+    cause: 'proxy_buffers_small',
+    probe: 'cluster.ingress',
+    ground: 'manifests',
+    make: withManifest('open', () => openIngress({})),
   },
   {
     fault: 'the API key of task pods is for another platform',

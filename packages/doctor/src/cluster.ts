@@ -11,9 +11,22 @@ export type KubeObject = Readonly<Record<string, unknown>>;
 
 /** Kinds that are read, as `kubectl get` names them. */
 export type KubeKind =
+  | 'customresourcedefinitions.apiextensions.k8s.io'
+  | 'deployments.apps'
+  | 'endpointslices.discovery.k8s.io'
   | 'externalsecrets.external-secrets.io'
+  | 'ingressclasses.networking.k8s.io'
   | 'ingresses.networking.k8s.io'
-  | 'secrets';
+  | 'mutatingadmissionpolicies.admissionregistration.k8s.io'
+  | 'mutatingadmissionpolicybindings.admissionregistration.k8s.io'
+  | 'mutatingwebhookconfigurations.admissionregistration.k8s.io'
+  | 'namespaces'
+  | 'pods'
+  | 'secrets'
+  | 'services';
+
+/** For kinds without a namespace, and for objects of every namespace. */
+export const EVERYWHERE = '';
 
 /** Why there are none. */
 export interface ClusterRefusal {
@@ -27,8 +40,25 @@ export interface ClusterRefusal {
 export interface Cluster {
   /** Completes "in …". */
   readonly name: string;
-  list(kind: KubeKind, namespace: string): Promise<Result<readonly KubeObject[], ClusterRefusal>>;
+  /**
+   * Objects of a namespace.
+   *
+   * @param labels - Objects that have all of these alone; of pods a hundred at most, which have not ended.
+   */
+  list(
+    kind: KubeKind,
+    namespace: string,
+    labels?: Labels,
+  ): Promise<Result<readonly KubeObject[], ClusterRefusal>>;
+  /** What would come of a pod, by a dry run that leaves none. Absent where there are files alone. */
+  readonly tryPod?: (
+    namespace: string,
+    pod: KubeObject,
+  ) => Promise<Result<KubeObject, ClusterRefusal>>;
 }
+
+/** Labels of an object, or labels that are looked for. */
+export type Labels = Readonly<Record<string, string>>;
 
 /** What is looked at in it. */
 export interface ClusterSubject {
@@ -58,4 +88,21 @@ export function textAt(object: unknown, ...path: readonly string[]): string {
 export function listAt(object: unknown, ...path: readonly string[]): readonly unknown[] {
   const value = at(object, ...path);
   return Array.isArray(value) ? value.slice(0, 1_000) : [];
+}
+
+/** The labels along a path; what is no text is left out. */
+export function labelsAt(object: unknown, ...path: readonly string[]): Labels {
+  const value = at(object, ...path);
+  if (typeof value !== 'object' || value === null) return {};
+  const entries = Object.entries(value).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string',
+  );
+  return Object.fromEntries(entries);
+}
+
+/** Namespace and name of an object, for words. */
+export function nameOf(object: KubeObject): string {
+  const namespace = textAt(object, 'metadata', 'namespace');
+  const name = textAt(object, 'metadata', 'name');
+  return namespace === '' ? name : `${namespace}/${name}`;
 }

@@ -19,6 +19,8 @@ export {
 export type { ProbeResult, RunOptions } from './graph/run-probes.ts';
 export type { Network } from './network/network.ts';
 export { createNodeNetwork } from './network/node-network.ts';
+export { type Directive, parseNginx, type SyntaxProblem } from './nginx/parse-nginx.ts';
+export { listSites, type Site } from './nginx/site.ts';
 export { formatText } from './report/format-text.ts';
 export { formatJson, isWell } from './report/to-json.ts';
-export type { ClientSubject, ServerSubject, Subject } from './subject.ts';
+export type { ClientSubject, NginxSubject, ServerSubject, Subject } from './subject.ts';

@@ -57,6 +57,7 @@ function createSubject(changed: Partial<Subject> = {}): Subject {
     ],
     apiKey: '',
     cluster: undefined,
+    nginx: undefined,
     further: [],
     ...changed,
   };

@@ -17,6 +17,8 @@ import { createCookieProbe, createHeaderProbes } from './probes/headers.ts';
 import { createHostProbes } from './probes/host.ts';
 import { createClockProbe, createIssuerProbes } from './probes/issuer.ts';
 import { createMetadataProbes } from './probes/metadata.ts';
+import { createNginxProbes } from './probes/nginx.ts';
+import { createProxyBufferProbe } from './probes/proxy-buffers.ts';
 import { listSecretUses } from './probes/secret-uses.ts';
 import { createSecretProbes, type SecretProbes } from './probes/secrets.ts';
 import type { Subject } from './subject.ts';
@@ -30,7 +32,7 @@ const ISSUER_SETTING = 'auth.userAuth.openId.baseUrl (OIDC_BASE_URL)';
  * platform's metadata names, and no secret is sent.
  */
 export function listProbes(subject: Subject): readonly Probe[] {
-  const { network, further, cluster, server, now, apiKey, platformUrl } = subject;
+  const { network, further, cluster, nginx, server, now, apiKey, platformUrl } = subject;
   const secretName = server?.loaded.config.unionAuth.secretName ?? API_KEY_VARIABLE;
   const header = server?.loaded.config.auth.httpAuthorizationHeader ?? DEFAULT_AUTHORIZATION_HEADER;
   const secrets = createSecretProbes(listSecretUses(subject), network !== undefined);
@@ -38,6 +40,7 @@ export function listProbes(subject: Subject): readonly Probe[] {
     ...createConfigurationProbes(subject),
     ...(network === undefined ? secrets.all : listNetworkProbes(subject, network, secrets)),
     ...(apiKey === '' ? [] : [createApiKeyProbe(apiKey, platformUrl)]),
+    ...(nginx === undefined ? [] : createNginxProbes(nginx, header)),
     ...(cluster === undefined
       ? []
       : createClusterProbes(cluster, { header, secretName, platformUrl }, now)),
@@ -131,6 +134,7 @@ function listNetworkProbes(
     ...(metadata?.all ?? []),
     ...(headers?.all ?? []),
     gate && createCookieProbe(gate.login),
+    host && gate && createProxyBufferProbe(host.ready, gate.login, ask),
     ...grants,
   ].filter((probe) => probe !== undefined);
 }

@@ -9,6 +9,7 @@ import type { ConfigProblem, LoadedConfig } from '@sallyport/config';
 import type { ClusterSubject } from './cluster.ts';
 import type { Probe } from './graph/probe.ts';
 import type { Network } from './network/network.ts';
+import type { Site } from './nginx/site.ts';
 
 /** The configuration of the admin service. */
 export interface ServerSubject {
@@ -25,6 +26,13 @@ export interface ClientSubject {
   readonly settings: ClientSettings | undefined;
   readonly problems: readonly ConfigProblem[];
   readonly warnings: readonly ConfigProblem[];
+}
+
+/** The configuration of an nginx, as files. */
+export interface NginxSubject {
+  /** Of the file, for words. */
+  readonly name: string;
+  readonly sites: readonly Site[];
 }
 
 /** Everything that probes are made from. */
@@ -47,6 +55,8 @@ export interface Subject {
   readonly apiKey: string;
   /** Absent: no cluster is looked at. */
   readonly cluster: ClusterSubject | undefined;
+  /** Absent: no file of a proxy is looked at. */
+  readonly nginx: NginxSubject | undefined;
   /** Probes of the machine, which are made by the command. */
   readonly further: readonly Probe[];
 }

@@ -29,6 +29,7 @@ export function addDoctorCommand(program: Command, stdio: Stdio): void {
     .option('--cluster', 'look at the Secrets of a cluster as well, through kubectl')
     .option('--context <name>', 'the context of kubectl; implies --cluster')
     .option('--manifests <file>', 'look at manifests in a file (YAML), in place of a cluster')
+    .option('--nginx <file>', 'look at a configuration of nginx, or at what nginx -T writes')
     .option('--control-plane-namespace <name>', 'namespace (default: cloud-cp)')
     .option('--data-plane-namespace <name>', 'namespace (default: cloud)')
     .option('--only <groups>', 'report these groups alone, joined by commas')

@@ -23,6 +23,7 @@ import { readConfiguration } from '../admin/configuration.ts';
 import { readClientSubjects } from '../doctor/client-subjects.ts';
 import { createMachineProbes, type Machine, REDIRECT_PORT } from '../doctor/machine-probes.ts';
 import { createKubectlCluster, readManifests } from '../doctor/read-cluster.ts';
+import { readNginx } from '../doctor/read-nginx.ts';
 import type { Interruption } from '../process/interruption.ts';
 import { systemSchedule } from '../process/system-schedule.ts';
 import { readProfiles } from '../profile/profiles.ts';
@@ -44,6 +45,8 @@ export interface DoctorOptions {
   readonly context?: string;
   /** A file with manifests, in place of a cluster. */
   readonly manifests?: string;
+  /** A configuration of nginx. */
+  readonly nginx?: string;
   readonly controlPlaneNamespace?: string;
   readonly dataPlaneNamespace?: string;
   readonly only?: readonly ProbeGroup[];
@@ -127,7 +130,8 @@ async function readSubject(
   const platformUrl = url === '' ? loaded?.config.publicUrl : url;
   const hasCluster =
     options.cluster === true || options.context !== undefined || options.manifests !== undefined;
-  if (platformUrl === undefined && !isConfigured && clientConfig.length === 0 && !hasCluster)
+  const hasFiles = isConfigured || clientConfig.length > 0 || options.nginx !== undefined;
+  if (platformUrl === undefined && !hasFiles && !hasCluster)
     return refuse({
       error: 'usage',
       description: 'there is nothing to look at: give the address of the platform, or --config',
@@ -136,6 +140,8 @@ async function readSubject(
     });
   const cluster = readCluster(options);
   if (!cluster.ok) return cluster;
+  const nginx = options.nginx === undefined ? accept(undefined) : readNginx(options.nginx);
+  if (!nginx.ok) return nginx;
   const network = { caCertFilePath: caFile, insecureSkipVerify: false, endpoint: '' };
   const fetch = await createFetch(
     network,
@@ -160,6 +166,7 @@ async function readSubject(
     ...clients.value,
     apiKey: process.env[API_KEY_VARIABLE] ?? '',
     cluster: cluster.value,
+    nginx: nginx.value,
     further: isPod(process.env) ? [] : createMachineProbes(describeMachine(process.env)),
   });
 }

@@ -144,6 +144,13 @@ export const PLATFORM_CAUSES = {
     found: 'Adds up the cookies of `/login`.',
     cure: 'Larger buffers at the proxy: 16k.',
   },
+  proxy_buffers_small: {
+    group: 'proxy',
+    seen: '502 at `/login` or `/callback`; nginx logs "upstream sent too big header".',
+    found:
+      'Starts a sign-in with a long deep link; reads `proxy_buffer_size` of nginx files and the annotation `proxy-buffer-size` of Ingress objects.',
+    cure: '`proxy_buffer_size 16k` at the routes of sign-in.',
+  },
   public_url_differs: {
     group: 'cookies',
     seen: 'Sign-ins loop or end on "this sign-in is gone".',

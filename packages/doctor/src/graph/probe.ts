@@ -21,6 +21,7 @@ export const PROBE_GROUPS = [
   'grants',
   'headers',
   'cookies',
+  'proxy',
   'cluster',
   'machine',
 ] as const;

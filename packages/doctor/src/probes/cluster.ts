@@ -7,18 +7,12 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { judgeClientSecret } from '@sallyport/config';
 import { formatDuration, parseDuration } from '@sallyport/protocol';
-import {
-  at,
-  type ClusterSubject,
-  type KubeKind,
-  type KubeObject,
-  listAt,
-  textAt,
-} from '../cluster.ts';
+import { at, type ClusterSubject, type KubeObject, listAt, textAt } from '../cluster.ts';
 import { type Finding, fail, warn } from '../finding/finding.ts';
-import { broken, found, type Outcome, type Probe, skipped } from '../graph/probe.ts';
+import { found, type Probe } from '../graph/probe.ts';
 import { createApiKeySecretProbe } from './api-key.ts';
 import { createIngressProbe } from './ingress.ts';
+import { listObjects } from './list-objects.ts';
 import { toSecretFinding } from './secrets.ts';
 
 /** A Secret of the requirement's table. */
@@ -81,7 +75,7 @@ export function createClusterProbes(
     async run() {
       const byNamespace = new Map<string, readonly KubeObject[]>();
       for (const namespace of new Set(sides)) {
-        const listed = await list(subject, 'secrets', namespace);
+        const listed = await listObjects(subject, 'secrets', namespace);
         if (listed.kind !== 'value') return listed;
         byNamespace.set(namespace, listed.value);
       }
@@ -103,44 +97,17 @@ export function createClusterProbes(
     async run() {
       const findings: Finding[] = [];
       for (const namespace of new Set(sides)) {
-        const listed = await list(subject, 'externalsecrets.external-secrets.io', namespace);
+        const listed = await listObjects(subject, 'externalsecrets.external-secrets.io', namespace);
         if (listed.kind !== 'value') return listed;
         for (const object of listed.value) findings.push(...judgeSynchronization(object, now()));
       }
       return found(undefined, findings);
     },
   };
-  const ingress = createIngressProbe(subject, secrets, header, list);
+  const ingress = createIngressProbe(subject, secrets, header);
   // What has not been synchronized is the cause of what is missing.
   const apiKey = createApiKeySecretProbe(subject, secrets, secretName, platformUrl);
   return [secrets, synchronization, present, ingress, apiKey];
-}
-
-/** Reads a kind; a right that is missing is said, and is no fault of the platform. */
-async function list(
-  { cluster }: ClusterSubject,
-  kind: KubeKind,
-  namespace: string,
-): Promise<Outcome<readonly KubeObject[]>> {
-  const listed = await cluster.list(kind, namespace);
-  if (listed.ok) return found(listed.value);
-  const { reason, words } = listed.error;
-  switch (reason) {
-    case 'forbidden':
-      return skipped(`may not list ${kind} in ${namespace}`);
-    case 'not_served':
-      return skipped(`${cluster.name} has no ${kind}`);
-    case 'unreachable':
-    case 'failed':
-      return broken(
-        fail(
-          'cluster_unreachable',
-          `${cluster.name} cannot be read`,
-          'Look at kubectl get secrets with the same context; or write manifests to a file and use --manifests.',
-          [words],
-        ),
-      );
-  }
 }
 
 function judgeSecrets(

@@ -32,7 +32,7 @@ export interface GateProbes {
 }
 
 /** As a browser asks for a page. */
-const BROWSER: Readonly<Record<string, string>> = {
+export const BROWSER: Readonly<Record<string, string>> = {
   accept: 'text/html',
   'sec-fetch-mode': 'navigate',
   'sec-fetch-dest': 'document',

@@ -16,7 +16,8 @@ export interface HostProbes {
   readonly ready: Probe<URL>;
 }
 
-const EXPIRES_SOON_MS = 14 * 86_400_000;
+/** Less than this before its end a certificate should have been renewed. */
+export const EXPIRES_SOON_MS: number = 14 * 86_400_000;
 const DAY_MS = 86_400_000;
 
 /**

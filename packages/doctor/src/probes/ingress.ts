@@ -1,55 +1,48 @@
 /**
- * Ingress objects: which routes ask `/me`, and by which key an answer is cached.
+ * Ingress objects: which routes ask `/me`, by which key an answer is cached, and what room a sign-in has.
  *
  * @module
  */
 
-import {
-  at,
-  type ClusterSubject,
-  type KubeKind,
-  type KubeObject,
-  listAt,
-  textAt,
-} from '../cluster.ts';
-import { type Finding, fail } from '../finding/finding.ts';
-import { found, type Outcome, type Probe } from '../graph/probe.ts';
-
-type List = (
-  subject: ClusterSubject,
-  kind: KubeKind,
-  namespace: string,
-) => Promise<Outcome<readonly KubeObject[]>>;
+import { at, type ClusterSubject, type KubeObject, listAt, nameOf, textAt } from '../cluster.ts';
+import { type Finding, fail, warn } from '../finding/finding.ts';
+import { found, type Probe } from '../graph/probe.ts';
+import { listObjects } from './list-objects.ts';
+import { isRoomEnough } from './proxy-buffers.ts';
 
 /** Routes that need no credential (requirement, "Endpoints"). */
 const OPEN_PATH =
   /AuthMetadataService|^\/(?:me|login|callback|logout|\.well-known|config)(?:[/(.$]|$)/;
 
+const SIGN_IN_PATH = /^\/(?:callback|login)(?:[/(.$]|$)/;
+
 /** Makes `cluster.ingress`. */
-export function createIngressProbe(
-  subject: ClusterSubject,
-  access: Probe,
-  header: string,
-  list: List,
-): Probe {
+export function createIngressProbe(subject: ClusterSubject, access: Probe, header: string): Probe {
   return {
     id: 'cluster.ingress',
     group: 'cluster',
     title: 'the annotations of Ingress objects',
     needs: [access],
     async run() {
-      const listed = await list(subject, 'ingresses.networking.k8s.io', subject.controlPlane);
+      const listed = await listObjects(
+        subject,
+        'ingresses.networking.k8s.io',
+        subject.controlPlane,
+      );
       if (listed.kind !== 'value') return listed;
       return found(
         undefined,
-        listed.value.flatMap((object) => judgeIngress(object, header)),
+        listed.value.flatMap((object) => [
+          ...judgeIngress(object, header),
+          ...judgeBuffers(object),
+        ]),
       );
     },
   };
 }
 
 function judgeIngress(object: KubeObject, header: string): readonly Finding[] {
-  const name = `${textAt(object, 'metadata', 'namespace')}/${textAt(object, 'metadata', 'name')}`;
+  const name = nameOf(object);
   const url = annotation(object, 'auth-url');
   if (url === '') return [];
   const findings: Finding[] = [];
@@ -78,6 +71,29 @@ function judgeIngress(object: KubeObject, header: string): readonly Finding[] {
       ),
     );
   return findings;
+}
+
+/** Without the annotation the setting of the whole controller counts, which stands in no Ingress. */
+function judgeBuffers(object: KubeObject): readonly Finding[] {
+  const [path] = listPaths(object).filter((each) => SIGN_IN_PATH.test(each));
+  const size = annotation(object, 'proxy-buffer-size');
+  if (path === undefined || !isForNginx(object) || (size !== '' && isRoomEnough(size))) return [];
+  const name = nameOf(object);
+  return [
+    warn(
+      'proxy_buffers_small',
+      `the Ingress ${name} has ${size === '' ? 'no proxy-buffer-size, where nginx takes 4k,' : `a proxy-buffer-size of ${size}`} for ${path}: a sign-in with a long deep link is answered 502`,
+      `Set its annotation proxy-buffer-size to 16k, unless the ConfigMap of the controller has proxy-buffer-size: kubectl annotate ingress -n ${name.replace('/', ' ')} nginx.ingress.kubernetes.io/proxy-buffer-size=16k`,
+    ),
+  ];
+}
+
+function isForNginx(object: KubeObject): boolean {
+  const annotations = Object.keys(Object(at(object, 'metadata', 'annotations')));
+  return (
+    /nginx/.test(textAt(object, 'spec', 'ingressClassName')) ||
+    annotations.some((key) => /nginx/.test(key))
+  );
 }
 
 function annotation(object: KubeObject, suffix: string): string {
