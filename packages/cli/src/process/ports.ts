@@ -5,7 +5,7 @@
  */
 
 import type { Schedule } from '@sallyport/server';
-import { createPatientFetch } from '@sallyport/server/issuer';
+import { createPatientFetch, createPlainFetch } from '@sallyport/server/issuer';
 import type { Log, Metrics, Tracer } from '@sallyport/server/observe';
 import { systemSchedule } from './system-schedule.ts';
 
@@ -29,7 +29,7 @@ export function createSystemPorts(log: Log): Ports {
   return {
     now: Date.now,
     schedule: systemSchedule,
-    fetch,
+    fetch: createPlainFetch(systemSchedule),
     patientFetch: createPatientFetch(systemSchedule),
     log,
   };

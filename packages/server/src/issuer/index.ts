@@ -30,3 +30,4 @@ export type { FollowedMetadata, IssuerMetadata, MetadataUse } from './metadata/i
 export { IssuerMismatch } from './metadata/issuer-mismatch.ts';
 export { fetchIssuerDocument, listMetadataUrls } from './metadata/metadata-request.ts';
 export { createPatientFetch } from './patient-fetch.ts';
+export { createPlainFetch } from './plain-fetch.ts';

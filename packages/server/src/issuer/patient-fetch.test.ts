@@ -1,8 +1,12 @@
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server, Socket } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { Timers } from '@sallyport/testing/time/timers';
+import { startRawServer } from '@sallyport/testing/wire/raw-server';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createPatientFetch, NotSentError } from './patient-fetch.ts';
+import { NotSentError } from './http-fetch.ts';
+import { createPatientFetch } from './patient-fetch.ts';
 
 const FORM = { method: 'POST', body: new URLSearchParams({ refresh_token: 'r' }) };
 const NOTHING_SENT: unknown = expect.any(NotSentError);
@@ -21,20 +25,10 @@ async function listen(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** A server of connections, each under the hand of the test once it has received something. */
 async function startRaw(onData: (socket: Socket, text: string) => void) {
-  const sockets: Socket[] = [];
-  const server = createServer((socket) => {
-    sockets.push(socket);
-    socket.on('error', () => undefined);
-    socket.on('data', (bytes) => onData(socket, bytes.toString()));
-  });
-  const url = `http://127.0.0.1:${await listen(server)}/token`;
-  // Before the server is closed, which waits for them.
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-  });
-  return { url, sockets };
+  const server = await startRawServer(onData);
+  onTestFinished(() => server.close());
+  return { url: `http://127.0.0.1:${server.port}/token`, sockets: server.sockets };
 }
 
 const answer = (body: string, more = '') =>
@@ -234,5 +228,33 @@ describe('something may have arrived', () => {
     calledOff.abort(reason);
     await refused;
     await closed;
+  });
+
+  it('where the wait is called off after a collection of garbage', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const { promise: received, resolve } = Promise.withResolvers<void>();
+    const { url } = await startRaw(() => resolve());
+    const calledOff = new AbortController();
+    const reason = new DOMException('time is up', 'TimeoutError');
+    const refused = expect(setup().fetch(url, { ...FORM, signal: calledOff.signal })).rejects.toBe(
+      reason,
+    );
+    await received;
+    collect();
+    calledOff.abort(reason);
+    await refused;
+  });
+
+  it('where the wait for the rest of a body is called off: the body fails with the reason', async () => {
+    const { url } = await startRaw((socket) =>
+      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{"a":'),
+    );
+    const calledOff = new AbortController();
+    const reason = new DOMException('time is up', 'TimeoutError');
+    const response = await setup().fetch(url, { ...FORM, signal: calledOff.signal });
+    const refused = expect(response.text()).rejects.toBe(reason);
+    calledOff.abort(reason);
+    await refused;
   });
 });

@@ -6,8 +6,8 @@
 
 import { accept, type Principal, type Result, refuse, SallyportError } from '@sallyport/protocol';
 import * as oauth from 'oauth4webapi';
+import { NotSentError } from '../http-fetch.ts';
 import { type Claims, joinClaims } from '../joined-claims.ts';
-import { NotSentError } from '../patient-fetch.ts';
 import type { RefreshableTokens, RefreshedTokens, RefreshRefusal } from '../token-refresh.ts';
 import { nameClientCause, type RegisteredClient } from './client-refusal.ts';
 import { findIdTokenProblem } from './id-token-claims.ts';
