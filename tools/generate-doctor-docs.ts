@@ -31,8 +31,8 @@ service as well.
 |---|---|
 | \`--config FILE\` | the admin service's YAML file; environment variables win over it, as for \`serve\` |
 | \`--client-config FILE\` | YAML file of a client or an internal service; may be given several times, one for each side |
-| \`--cluster\`, \`--context NAME\` | look at the Secrets, ExternalSecrets and Ingress objects of a cluster as well, through \`kubectl\` |
-| \`--manifests FILE\` | the same objects from a file, such as \`kubectl get secrets,ingress,externalsecret -A -o yaml\` writes |
+| \`--cluster\`, \`--context NAME\` | look at a cluster as well, through \`kubectl\`: Secrets, ExternalSecrets, Ingress objects, and what injects API keys into task pods |
+| \`--manifests FILE\` | the same objects from a file, such as \`kubectl get secrets,ingress,externalsecret,service,deployment,pods,namespaces,mutatingwebhookconfiguration -A -o yaml\` writes |
 | \`--nginx FILE\` | look at the nginx in front of the platform as well: a file with those it includes, or what \`nginx -T\` writes |
 | \`--control-plane-namespace NAME\`, \`--data-plane-namespace NAME\` | \`cloud-cp\` and \`cloud\` |
 | \`--only GROUPS\`, \`--skip GROUPS\` | report some groups alone, or leave some out, joined by commas; what a group needs runs all the same |
@@ -60,6 +60,9 @@ one. A client's file without \`tokenUrl\` names no issuer: where the platform th
 machine, its secret goes where the client itself sends it, to the token endpoint that the platform and its issuer both name. A secret
 that was sent nowhere is said to be untried. Two secrets are compared by an HMAC under a key of that run. Nothing of a secret is shown: no part, no length, no digest.
 
+With \`--cluster\` it lists objects, and says which it may not list. Where a webhook or a policy injects API keys, the API server is asked in
+a dry run what would come of a task pod; none is made.
+
 Answers of servers are untrusted: they are read to a limit, no redirect is followed, and nothing of them reaches the terminal that
 would move the cursor or hide text.
 `;
@@ -69,7 +72,10 @@ const MATRIX_INTRODUCTION = `## Faults that were made
 Each of these faults is put into a running plane by a test (\`interop/doctor/fault-matrix.test.ts\`), one at a time, and the first finding
 is the cause beside it. \`running plane\` is the embedded identity provider, \`sallyport serve\` and an ingress; \`fake endpoint\` the same, with
 one endpoint of the identity provider that answers as another one publishes, which is no proof for that provider; \`files\` what the
-doctor reads; \`manifests\` objects of Kubernetes in a file, as \`kubectl\` gives them from a cluster.
+doctor reads; \`manifests\` objects of Kubernetes in a file, as \`kubectl\` gives them from a cluster. At a real API server
+(\`interop/cluster/doctor-injection.test.ts\`) the doctor finds nothing wrong with the webhook and the policy of the chart, and names a
+webhook that cannot be asked, one behind \`failurePolicy: Ignore\`, a certificate of another authority, pods without the key and a policy
+without its binding. At a real nginx (\`interop/nginx/doctor.test.ts\`) it finds nothing wrong with the recipe, and names small buffers.
 
 At a real Keycloak (\`interop/keycloak/doctor.test.ts\`) the doctor finds nothing wrong with what \`sallyport idp apply\` has set up, and names a
 wrong secret, quotes around one, an unknown client, a grant that is off, an unknown scope and a final slash of the issuer. Okta, Entra and

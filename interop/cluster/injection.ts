@@ -11,6 +11,8 @@ import { startWebhook, type Webhook } from './webhook.ts';
 
 /** A way that is installed. */
 export interface Injection {
+  /** Of the release, the data plane's. It is not made. */
+  readonly namespace: string;
   /** Label of the namespaces that this one serves, and no other. */
   readonly namespaceLabel: string;
   /** Of the MutatingWebhookConfiguration or MutatingAdmissionPolicy. */
@@ -25,13 +27,16 @@ export interface InjectionOptions {
   readonly failurePolicy?: 'Fail' | 'Ignore';
   /** Seconds that the API server waits for a webhook. */
   readonly timeoutSeconds?: number;
+  /** Label of the pods that ask for the key, where it is not the usual one. */
+  readonly podLabel?: string;
 }
 
 const ACTIVE_WITHIN_MS = 30_000;
 const REGISTRATION = '/apis/admissionregistration.k8s.io/v1';
 
+const POD_LABEL = 'sallyport/inject-api-key';
 /** Labels of a pod that asks for the key. */
-const SELECTED = { 'sallyport/inject-api-key': 'true' };
+const SELECTED = { [POD_LABEL]: 'true' };
 
 /**
  * Starts the command with the configuration that the chart renders, and registers it as the chart does, but for the address: a
@@ -41,7 +46,7 @@ export async function installWebhook(options: InjectionOptions = {}): Promise<In
   const cluster = await openCluster();
   const place = placeOf('webhook');
   const values = {
-    unionAuth: { namespaceLabel: place.namespaceLabel },
+    unionAuth: { namespaceLabel: place.namespaceLabel, podLabel: options.podLabel ?? POD_LABEL },
     image: { repository: 'registry.example.com/sallyport' },
   };
   const objects = await render({
@@ -67,7 +72,7 @@ export async function installWebhook(options: InjectionOptions = {}): Promise<In
     await webhook.stop();
   };
   await make(cluster, path, body);
-  await untilActive(cluster, place.namespaceLabel);
+  await untilActive(cluster, place.namespaceLabel, options.podLabel);
   return { ...place, webhook, remove };
 }
 
@@ -87,14 +92,14 @@ export async function installPolicy(options: InjectionOptions = {}): Promise<Inj
     chart: 'sallyport-dataplane',
     namespace: place.namespace,
     values: {
-      unionAuth: { namespaceLabel: place.namespaceLabel },
+      unionAuth: { namespaceLabel: place.namespaceLabel, podLabel: options.podLabel ?? POD_LABEL },
       injection: injectionOf('policy', options),
     },
     args: ['--kube-version', '1.36.3'],
   });
   const policies = objects.filter(({ kind }) => kind.includes('AdmissionPolicy'));
   for (const policy of policies) await make(cluster, pathOf(policy.kind), policy);
-  await untilActive(cluster, place.namespaceLabel);
+  await untilActive(cluster, place.namespaceLabel, options.podLabel);
   return {
     ...place,
     async remove() {
@@ -133,11 +138,18 @@ async function make(cluster: Cluster, path: string, body: object): Promise<void>
  * Asks by dry runs, which leave nothing, until a pod gets both its key and a warning: an API server takes up each
  * policy and webhook after a moment of its own, and with policies the warning comes from another one than the key.
  */
-async function untilActive(cluster: Cluster, namespaceLabel: string): Promise<void> {
+async function untilActive(
+  cluster: Cluster,
+  namespaceLabel: string,
+  podLabel = POD_LABEL,
+): Promise<void> {
   const namespace = await cluster.makeNamespace({ [namespaceLabel]: 'true' }, 'probe');
   const path = `/api/v1/namespaces/${namespace}/pods?dryRun=All`;
   const own = { name: 'EAGER_API_KEY', value: 'its own' };
-  const body = podOf({ containers: [{ name: 'main' }, { name: 'warned', env: [own] }] });
+  const body = podOf(
+    { containers: [{ name: 'main' }, { name: 'warned', env: [own] }] },
+    { labels: { [podLabel]: 'true' } },
+  );
   const limit = AbortSignal.timeout(ACTIVE_WITHIN_MS);
   for (;;) {
     const answer = await cluster.call('POST', path, { body });

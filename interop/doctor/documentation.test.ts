@@ -16,6 +16,7 @@ const MADE_ELSEWHERE: Readonly<Record<string, string>> = {
   certificate_other_name: 'packages/doctor/src/probes/host.test.ts',
   certificate_untrusted: 'packages/doctor/src/probes/host.test.ts',
   cluster_unreachable: 'packages/doctor/src/probes/cluster.test.ts',
+  injection_not_done: 'interop/cluster/doctor-injection.test.ts',
   keyring_unusable: 'packages/cli/src/doctor/machine-probes.test.ts',
   no_route: 'packages/doctor/src/probes/host.test.ts',
   secret_unreadable: 'packages/config/src/client-secret-file.process.test.ts',
@@ -24,6 +25,7 @@ const MADE_ELSEWHERE: Readonly<Record<string, string>> = {
   redirect_port_taken: 'packages/cli/src/doctor/machine-probes.test.ts',
   token_store_unsafe: 'packages/cli/src/doctor/machine-probes.test.ts',
   variable_overrides_login: 'packages/cli/src/doctor/machine-probes.test.ts',
+  webhook_unreachable: 'interop/cluster/doctor-injection.test.ts',
   probe_failed: 'packages/doctor/src/graph/run-probes.test.ts',
   probe_unfinished: 'packages/doctor/src/graph/run-probes.test.ts',
 };

@@ -11,6 +11,7 @@ import { CONFIGURATION_FAULTS } from './faults/configuration.ts';
 import { GATE_FAULTS } from './faults/gate.ts';
 import { GRANTS_FAULTS } from './faults/grants.ts';
 import { HEADERS_FAULTS } from './faults/headers.ts';
+import { INJECTION_FAULTS } from './faults/injection.ts';
 import { METADATA_FAULTS } from './faults/metadata.ts';
 import { NETWORK_FAULTS } from './faults/network.ts';
 import { PROXY_FAULTS } from './faults/proxy.ts';
@@ -27,4 +28,5 @@ export const FAULTS: readonly Fault[] = [
   ...SECRETS_FAULTS,
   ...GRANTS_FAULTS,
   ...CLUSTER_FAULTS,
+  ...INJECTION_FAULTS,
 ];

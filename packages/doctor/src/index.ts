@@ -4,7 +4,14 @@
  * @module
  */
 
-export type { Cluster, ClusterRefusal, ClusterSubject, KubeKind, KubeObject } from './cluster.ts';
+export type {
+  Cluster,
+  ClusterRefusal,
+  ClusterSubject,
+  KubeKind,
+  KubeObject,
+  Labels,
+} from './cluster.ts';
 export { type Diagnosis, diagnose, type PlacedFinding } from './diagnosis.ts';
 export { CAUSES, type Cause, type CauseCode } from './finding/causes.ts';
 export { type Finding, fail, warn } from './finding/finding.ts';

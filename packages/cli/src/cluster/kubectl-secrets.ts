@@ -54,10 +54,15 @@ export function createKubectlSecrets(namespace: string | undefined): SecretStore
   }
 }
 
-/** Runs it with what is secret on its standard input; bounded in time and in what it writes. */
+/**
+ * Runs it with an object on its standard input; bounded in time and in what it writes.
+ *
+ * @param isSecret - Whether what it says of a failure is shown without anything of that object.
+ */
 export async function runKubectl(
   args: readonly string[],
   input: Manifest | undefined,
+  isSecret = true,
 ): Promise<Result<unknown, ClusterProblem>> {
   const child = spawn('kubectl', args, {
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -79,7 +84,7 @@ export async function runKubectl(
       description:
         'kubectl is not on the PATH; outside of a pod Secrets are read and written through it',
     });
-  if (end !== 0) return refuse(toProblem(stderr(), end, input));
+  if (end !== 0) return refuse(toProblem(stderr(), end, isSecret ? input : undefined));
   try {
     return accept(JSON.parse(stdout()));
   } catch {

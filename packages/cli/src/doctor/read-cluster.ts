@@ -5,10 +5,11 @@
  */
 
 import { type FileTerms, readBoundedFile } from '@sallyport/config/files';
-import type { Cluster, ClusterRefusal, KubeObject } from '@sallyport/doctor';
+import type { Cluster, ClusterRefusal, KubeKind, KubeObject, Labels } from '@sallyport/doctor';
 import { accept, type Result, refuse, withoutUnprintable } from '@sallyport/protocol';
 import { parseAllDocuments } from 'yaml';
 import { runKubectl } from '../cluster/kubectl-secrets.ts';
+import type { ClusterProblem } from '../cluster/secret-store.ts';
 import type { Failure } from '../terminal/report.ts';
 import { EXIT } from '../terminal/stdio.ts';
 
@@ -18,32 +19,72 @@ const NOT_SERVED = /doesn't have a resource type|could not find the requested re
 
 /** The cluster of a context; empty: the current one. */
 export function createKubectlCluster(context: string): Cluster {
-  const chosen = context === '' ? [] : ['--context', context];
+  const chosen = [...(context === '' ? [] : ['--context', context]), '--request-timeout=15s'];
   return {
     name: context === '' ? 'the cluster' : `the cluster ${context}`,
-    async list(kind, namespace) {
-      const args = ['get', kind, ...chosen, '--namespace', namespace, '--output=json'];
-      const read = await runKubectl([...args, '--request-timeout=15s'], undefined);
-      if (read.ok) return accept(itemsOf(read.value));
-      const { reason, description } = read.error;
-      const isUnknown = NOT_SERVED.test(description);
-      return refuse<ClusterRefusal>({
-        reason: isUnknown ? 'not_served' : toReason(reason),
-        words: description,
-      });
+    async list(kind, namespace, labels = {}) {
+      const args =
+        kind === 'pods' ? listPods(namespace, labels) : listOthers(kind, namespace, labels);
+      const read = await runKubectl(['get', ...args, ...chosen], undefined);
+      return read.ok ? accept(itemsOf(read.value)) : refuse(toRefusal(read.error));
+    },
+    async tryPod(namespace, pod) {
+      const args = ['create', '--dry-run=server', '--filename=-', '--output=json'];
+      const tried = await runKubectl([...args, '--namespace', namespace, ...chosen], pod, false);
+      return tried.ok ? accept(tried.value as KubeObject) : refuse(toRefusal(tried.error));
     },
   };
+}
+
+function listOthers(kind: KubeKind, namespace: string, labels: Labels): readonly string[] {
+  const place = namespace === '' ? ['--all-namespaces'] : ['--namespace', namespace];
+  const selector = toSelector(labels);
+  const selected = selector === '' ? [] : [`--selector=${selector}`];
+  return [kind, ...place, ...selected, '--output=json'];
+}
+
+const PODS_MAX = 100;
+
+/** There may be thousands, and `kubectl get` itself cannot stop at a number. */
+function listPods(namespace: string, labels: Labels): readonly string[] {
+  const place = namespace === '' ? '' : `/namespaces/${encodeURIComponent(namespace)}`;
+  const query = new URLSearchParams({
+    limit: String(PODS_MAX),
+    labelSelector: toSelector(labels),
+    fieldSelector: 'status.phase!=Succeeded,status.phase!=Failed',
+  });
+  return ['--raw', `/api/v1${place}/pods?${query.toString()}`];
+}
+
+function toSelector(labels: Labels): string {
+  return Object.entries(labels)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(',');
+}
+
+function toRefusal({ reason, description: words }: ClusterProblem): ClusterRefusal {
+  return { reason: NOT_SERVED.test(words) ? 'not_served' : toReason(reason), words };
 }
 
 function toReason(reason: string): ClusterRefusal['reason'] {
   return reason === 'forbidden' || reason === 'unreachable' ? reason : 'failed';
 }
 
-/** The API groups that a name of a kind stands for. */
-const KINDS: Readonly<Record<string, string>> = {
-  secrets: 'Secret',
+/** The kinds that a name stands for. */
+const KINDS: Readonly<Record<KubeKind, string>> = {
+  'customresourcedefinitions.apiextensions.k8s.io': 'CustomResourceDefinition',
+  'deployments.apps': 'Deployment',
+  'endpointslices.discovery.k8s.io': 'EndpointSlice',
   'externalsecrets.external-secrets.io': 'ExternalSecret',
+  'ingressclasses.networking.k8s.io': 'IngressClass',
   'ingresses.networking.k8s.io': 'Ingress',
+  'mutatingadmissionpolicies.admissionregistration.k8s.io': 'MutatingAdmissionPolicy',
+  'mutatingadmissionpolicybindings.admissionregistration.k8s.io': 'MutatingAdmissionPolicyBinding',
+  'mutatingwebhookconfigurations.admissionregistration.k8s.io': 'MutatingWebhookConfiguration',
+  namespaces: 'Namespace',
+  pods: 'Pod',
+  secrets: 'Secret',
+  services: 'Service',
 };
 
 /** Reads manifests (YAML documents, or lists of objects as `kubectl get -o yaml` writes them). */
@@ -69,16 +110,23 @@ export function readManifests(path: string): Result<Cluster, Failure> {
   }
   return accept({
     name: shown,
-    list: async (kind, namespace) =>
+    list: async (kind, namespace, labels = {}) =>
       accept(
         objects.filter((object) => {
-          const metadata = object['metadata'] as Readonly<Record<string, unknown>> | undefined;
+          const metadata = object['metadata'] as Metadata | undefined;
           return (
-            object['kind'] === KINDS[kind] && (metadata?.['namespace'] ?? namespace) === namespace
+            object['kind'] === KINDS[kind] &&
+            (namespace === '' || (metadata?.namespace ?? namespace) === namespace) &&
+            Object.entries(labels).every(([name, value]) => metadata?.labels?.[name] === value)
           );
         }),
       ),
   });
+}
+
+interface Metadata {
+  readonly namespace?: unknown;
+  readonly labels?: Readonly<Record<string, unknown>>;
 }
 
 function itemsOf(value: unknown): readonly KubeObject[] {

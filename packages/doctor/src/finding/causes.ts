@@ -7,6 +7,7 @@
 import type { ProbeGroup } from '../graph/probe.ts';
 import { CONFIGURATION_CAUSES } from './configuration-causes.ts';
 import { GRANT_CAUSES } from './grant-causes.ts';
+import { INJECTION_CAUSES } from './injection-causes.ts';
 import { NETWORK_CAUSES } from './network-causes.ts';
 import { PLATFORM_CAUSES } from './platform-causes.ts';
 import { SECRET_CAUSES } from './secret-causes.ts';
@@ -29,7 +30,8 @@ export type CauseCode =
   | keyof typeof SECRET_CAUSES
   | keyof typeof NETWORK_CAUSES
   | keyof typeof PLATFORM_CAUSES
-  | keyof typeof GRANT_CAUSES;
+  | keyof typeof GRANT_CAUSES
+  | keyof typeof INJECTION_CAUSES;
 
 /** Every cause by its name. */
 export const CAUSES: Readonly<Record<CauseCode, Cause>> = {
@@ -38,4 +40,5 @@ export const CAUSES: Readonly<Record<CauseCode, Cause>> = {
   ...NETWORK_CAUSES,
   ...PLATFORM_CAUSES,
   ...GRANT_CAUSES,
+  ...INJECTION_CAUSES,
 };

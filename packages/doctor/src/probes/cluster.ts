@@ -12,6 +12,7 @@ import { type Finding, fail, warn } from '../finding/finding.ts';
 import { found, type Probe } from '../graph/probe.ts';
 import { createApiKeySecretProbe } from './api-key.ts';
 import { createIngressProbe } from './ingress.ts';
+import { listInjectionProbes } from './injection-list.ts';
 import { listObjects } from './list-objects.ts';
 import { toSecretFinding } from './secrets.ts';
 
@@ -107,7 +108,8 @@ export function createClusterProbes(
   const ingress = createIngressProbe(subject, secrets, header);
   // What has not been synchronized is the cause of what is missing.
   const apiKey = createApiKeySecretProbe(subject, secrets, secretName, platformUrl);
-  return [secrets, synchronization, present, ingress, apiKey];
+  const injection = listInjectionProbes(subject, secrets, now);
+  return [secrets, synchronization, present, ingress, apiKey, ...injection];
 }
 
 function judgeSecrets(
