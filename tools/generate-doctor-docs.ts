@@ -51,7 +51,7 @@ nothing more, so that the first finding is the cause and not one of its effects.
 same time, each for at most 20 s.
 
 With \`--config\` or \`--client-config\` it does what the applications do: each proves itself at the token endpoint, and a service obtains a
-token, shows it to \`/me\` and forgets it. Where one is refused, further requests with made-up secrets and clients show why; the identity
+token, shows it to \`/me\` and to one protected path, and forgets it. Where one is refused, further requests with made-up secrets and clients show why; the identity
 provider logs them. One device code is asked for and never used. Two sign-ins are started and not finished, the second with a long deep
 link: its answer has more headers than a proxy with small buffers takes.
 
@@ -75,7 +75,8 @@ one endpoint of the identity provider that answers as another one publishes, whi
 doctor reads; \`manifests\` objects of Kubernetes in a file, as \`kubectl\` gives them from a cluster. At a real API server
 (\`interop/cluster/doctor-injection.test.ts\`) the doctor finds nothing wrong with the webhook and the policy of the chart, and names a
 webhook that cannot be asked, one behind \`failurePolicy: Ignore\`, a certificate of another authority, pods without the key and a policy
-without its binding. At a real nginx (\`interop/nginx/doctor.test.ts\`) it finds nothing wrong with the recipe, and names small buffers.
+without its binding. At a real nginx (\`interop/nginx/doctor.test.ts\`) it finds nothing wrong with the recipe, and names small buffers and
+verdicts that are kept by a key without the bearer header or the cookie.
 
 At a real Keycloak (\`interop/keycloak/doctor.test.ts\`) the doctor finds nothing wrong with what \`sallyport idp apply\` has set up, and names a
 wrong secret, quotes around one, an unknown client, a grant that is off, an unknown scope and a final slash of the issuer. Okta, Entra and

@@ -27,6 +27,14 @@ describe('A plane that is well', () => {
   });
 });
 
+describe('An ingress that keeps verdicts by the bearer header and the cookie', () => {
+  it('has no finding', async () => {
+    plane.verdictKey = ({ headers }) =>
+      `${headers.cookie} ${String(headers['core-authorization'])}`;
+    expect((await plane.examine()).findings).toEqual([]);
+  });
+});
+
 describe('The configuration that the chart renders, with a block admin that names no endpoint', () => {
   const admin = (plane: FaultyPlane) => ({
     clientId: IDS.service,

@@ -78,6 +78,8 @@ export interface FaultyPlane {
   headersMaxBytes: number;
   /** Longest address that the ingress reads; it answers 414 to a longer one. */
   urlMaxLength: number;
+  /** By which part of a request the ingress keeps verdicts of `/me`; `undefined`: it keeps none. */
+  verdictKey: ((req: IncomingMessage) => string) | undefined;
   /** Paths that the ingress takes for protected ones, though they are open. */
   readonly closed: Set<string>;
   /** The identity provider's metadata document. */
@@ -105,6 +107,7 @@ export async function startFaultyPlane(): Promise<FaultyPlane> {
   const atIdp = new Map<string, Handler>();
   const dropped = new Set<string>();
   const closed = new Set<string>();
+  const verdicts = new Map<string | undefined, number>();
   let backend = '';
 
   const idpServer = createServer();
@@ -180,6 +183,7 @@ export async function startFaultyPlane(): Promise<FaultyPlane> {
     setCookie: undefined,
     headersMaxBytes: Number.POSITIVE_INFINITY,
     urlMaxLength: Number.POSITIVE_INFINITY,
+    verdictKey: undefined,
     closed,
     document,
     overMetadata(members) {
@@ -198,6 +202,8 @@ export async function startFaultyPlane(): Promise<FaultyPlane> {
       plane.setCookie = undefined;
       plane.headersMaxBytes = Number.POSITIVE_INFINITY;
       plane.urlMaxLength = Number.POSITIVE_INFINITY;
+      plane.verdictKey = undefined;
+      verdicts.clear();
       backend = original;
     },
     async close() {
@@ -267,7 +273,9 @@ export async function startFaultyPlane(): Promise<FaultyPlane> {
     const handler = front.get(path) ?? front.get('*');
     if (handler !== undefined) return handler(req, res, body);
     if (isOpen(path) && !closed.has(path)) return forward(req, res, body);
-    const verdict = await askMe(req);
+    const key = plane.verdictKey?.(req);
+    const verdict = verdicts.get(key) ?? (await askMe(req));
+    if (key !== undefined && verdict === 200) verdicts.set(key, verdict);
     res.writeHead(verdict === 200 ? 200 : 401, { 'content-type': 'application/json' });
     res.end('{}');
   }

@@ -43,6 +43,7 @@ describe.skipIf(NGINX.isLeftOut)('The doctor at a platform behind nginx', () => 
     const proxy = probes.filter(({ id }) => id.startsWith('proxy.'));
     expect(proxy.map(({ id, status }) => `${id} ${status}`)).toEqual([
       'proxy.buffers ok',
+      'proxy.verdicts ok',
       'proxy.nginx ok',
       'proxy.nginx.buffers ok',
       'proxy.nginx.verdicts ok',
@@ -67,6 +68,30 @@ describe.skipIf(NGINX.isLeftOut)('The doctor at a platform behind nginx', () => 
       'proxy_buffers_small proxy.nginx.buffers',
     ]);
     expect(running.nginx.log()).toContain('upstream sent too big header');
+  });
+
+  it.each([
+    [
+      'the bearer header',
+      '$http_cookie',
+      ['verdict_shared proxy.verdicts'],
+      '$http_core_authorization',
+    ],
+    ['the cookie', '$http_core_authorization', [], '$http_cookie'],
+  ])('that keeps verdicts by a key without %s: names it', async (_, key, overTheWire, lacking) => {
+    const check = readFileSync(new URL('check.conf', RECIPE_FOLDER), 'utf8');
+    // /me forbids to keep its answers, and this one does so all the same.
+    const keeping = `proxy_cache kept; proxy_cache_key ${key}; proxy_cache_valid 200 1m; proxy_buffering on;
+      proxy_ignore_headers Cache-Control X-Accel-Expires Set-Cookie;`;
+    const files = new Map([['check.conf', check.replace('proxy_cache off;', keeping)]]);
+    const http = 'proxy_cache_path kept keys_zone=kept:1m;';
+    const nginx = configurationOf(await putNginx({ files, http }));
+    const { findings } = await plane.examine({ nginx });
+    expect(findings.map(({ code, probe }) => `${code} ${probe}`)).toEqual([
+      ...overTheWire,
+      'cache_key_incomplete proxy.nginx.verdicts',
+    ]);
+    expect(findings.at(-1)?.what).toContain(`by a key without ${lacking}:`);
   });
 });
 

@@ -29,6 +29,15 @@ export const PROXY_FAULTS: readonly Fault[] = [
     },
   },
   {
+    fault: 'the ingress keeps verdicts by the cookie, and not by the bearer header',
+    cause: 'verdict_shared',
+    ground: 'running plane',
+    make(plane) {
+      plane.verdictKey = ({ headers }) => headers.cookie ?? '';
+      return {};
+    },
+  },
+  {
     fault: 'the nginx file has no proxy_buffer_size at /login and /callback',
     cause: 'proxy_buffers_small',
     probe: 'proxy.nginx.buffers',

@@ -92,9 +92,10 @@ export const CONFIGURATION_CAUSES = {
     cure: 'Look at the external-secrets operator.',
   },
   cache_key_incomplete: {
-    group: 'cluster',
+    group: 'proxy',
     seen: 'Nothing, or: one person sees what another may see.',
-    found: 'Reads the annotation `auth-cache-key` of each Ingress.',
+    found:
+      'Reads the annotation `auth-cache-key` of each Ingress, and with `--nginx` the `proxy_cache_key` of what `auth_request` asks.',
     cure: 'The header of bearer tokens and the cookie in the key.',
   },
   redirect_port_taken: {

@@ -151,6 +151,13 @@ export const PLATFORM_CAUSES = {
       'Starts a sign-in with a long deep link; reads `proxy_buffer_size` of nginx files and the annotation `proxy-buffer-size` of Ingress objects.',
     cure: '`proxy_buffer_size 16k` at the routes of sign-in.',
   },
+  verdict_shared: {
+    group: 'proxy',
+    seen: 'Nothing: one person has the access of another.',
+    found:
+      'Asks a protected path with a token of the service app, then with a made-up one: the second is admitted, too.',
+    cure: 'Bearer header and cookie in the key of the cache, or no cache.',
+  },
   public_url_differs: {
     group: 'cookies',
     seen: 'Sign-ins loop or end on "this sign-in is gone".',

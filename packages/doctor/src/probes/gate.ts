@@ -29,6 +29,8 @@ export interface GateProbes {
   readonly http: Probe<Answer>;
   readonly routes: Probe<Answer>;
   readonly login: Probe<SignInStart>;
+  /** Protected paths that are refused without a credential. */
+  readonly closed: Probe<readonly string[]>;
 }
 
 /** As a browser asks for a page. */
@@ -85,7 +87,7 @@ export function createGateProbes(ready: Probe<URL>, ask: Ask): GateProbes {
       return judgeLogin(asked.value);
     },
   };
-  const isClosed: Probe = {
+  const closed: Probe<readonly string[]> = {
     id: 'gate.protected',
     group: 'gate',
     title: 'protected routes without a credential',
@@ -93,14 +95,17 @@ export function createGateProbes(ready: Probe<URL>, ask: Ask): GateProbes {
     async run(answers) {
       const { origin } = answers.get(ready);
       const findings: Finding[] = [];
+      const refused: string[] = [];
       for (const path of PROTECTED_PATHS) {
         const asked = await ask(origin + path, { headers: PROGRAM });
-        if (asked.ok && asked.value.status === 200) findings.push(toOpenFinding(asked.value, path));
+        if (!asked.ok) continue;
+        if (asked.value.status === 200) findings.push(toOpenFinding(asked.value, path));
+        if (asked.value.status === 401) refused.push(path);
       }
-      return found(undefined, findings);
+      return found(refused, findings);
     },
   };
-  return { all: [http, routes, login, isClosed], http, routes, login };
+  return { all: [http, routes, login, closed], http, routes, login, closed };
 }
 
 function judgeMe(answer: Answer): Outcome<Answer> {

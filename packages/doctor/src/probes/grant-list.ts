@@ -25,6 +25,7 @@ import { createHostProbes, type HostProbes } from './host.ts';
 import { createConfirmationProbe } from './metadata.ts';
 import { WEB_APP } from './secret-uses.ts';
 import type { SecretProbes } from './secrets.ts';
+import { createSharedVerdictProbe } from './shared-verdict.ts';
 import { createAdmissionProbe, createTokenProbe } from './token.ts';
 
 /** What these probes hang on. What is absent was not to be looked at. */
@@ -104,7 +105,9 @@ export function listGrantProbes(
     const endpoint = isNamed ? endpointOf(client.settings.tokenUrl) : confirmedEndpoint();
     if (endpoint === undefined) continue;
     const ground = { secret, endpoint, others, ask };
-    probes.push(...listServiceProbes(`client.${at + 1}`, client, ground, subject, roots));
+    const isFirst = probes.every((probe) => probe.id !== 'proxy.verdicts');
+    const id = `client.${at + 1}`;
+    probes.push(...listServiceProbes(id, client, ground, subject, roots, isFirst));
   }
   probes.push(...listNativeProbes(roots, ask));
   return probes;
@@ -156,7 +159,8 @@ function listServiceProbes(
   { settings, block, file }: ClientSubject,
   ground: Parameters<typeof createServiceGrantProbe>[3],
   subject: Subject,
-  { issuer, discovery, host, headers }: GrantRoots,
+  { issuer, discovery, host, headers, gate }: GrantRoots,
+  isFirst: boolean,
 ): readonly Probe[] {
   const scopes = settings?.scopes ?? ['all'];
   const audience = settings?.audience ?? '';
@@ -174,7 +178,16 @@ function listServiceProbes(
     ...(config === undefined ? [] : listOwnOrigins(config)),
   ];
   const door = { header: headers.read, ready: host.ready, origins };
-  return [grant, token, createAdmissionProbe(id, token, door, ground.ask)];
+  const admission = createAdmissionProbe(id, token, door, ground.ask);
+  if (gate === undefined || !isFirst) return [grant, token, admission];
+  const verdict = {
+    token,
+    admission,
+    closed: gate.closed,
+    header: headers.read,
+    ready: host.ready,
+  };
+  return [grant, token, admission, createSharedVerdictProbe(verdict, ground.ask)];
 }
 
 function listNativeProbes({ discovery, metadata }: GrantRoots, ask: Ask): readonly Probe[] {
