@@ -48,8 +48,10 @@ describe.skipIf(API_SERVER.isLeftOut)('The doctor in a cluster', () => {
     return JSON.parse(stdout) as Found;
   }
 
-  async function createSecret(namespace: string, name: string, key = 'client_secret') {
-    const body = { metadata: { name }, stringData: { [key]: SECRET } };
+  async function createSecret(namespace: string, name: string, ...keys: readonly string[]) {
+    const names = keys.length === 0 ? ['client_secret'] : keys;
+    const data = names.map((key): [string, string] => [key, SECRET]);
+    const body = { metadata: { name }, stringData: Object.fromEntries(data) };
     const path = `/api/v1/namespaces/${namespace}/secrets`;
     expect((await cluster.call('POST', path, { body })).status).toBe(201);
   }
@@ -71,7 +73,7 @@ describe.skipIf(API_SERVER.isLeftOut)('The doctor in a cluster', () => {
   });
 
   it('finds nothing wrong once they are there', async () => {
-    await createSecret(controlPlane, 'core-admin-secrets');
+    await createSecret(controlPlane, 'core-admin-secrets', 'client_secret', 'oidc_client_secret');
     await createSecret(controlPlane, 'core-secret-auth');
     await createSecret(dataPlane, 'cloud-secret-auth');
     expect(await examine()).toMatchObject({ ok: true, findings: [] });

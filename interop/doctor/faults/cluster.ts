@@ -72,10 +72,10 @@ function apiKeyFor(host: string): string {
 }
 
 /** What an installation that is well has. */
-export function honestManifests({ serviceSecret }: FaultyPlane): readonly Manifest[] {
+export function honestManifests({ serviceSecret, webSecret }: FaultyPlane): readonly Manifest[] {
   const data = { client_secret: serviceSecret };
   return [
-    secret('cloud-cp', 'core-admin-secrets', data),
+    secret('cloud-cp', 'core-admin-secrets', { ...data, oidc_client_secret: webSecret }),
     secret('cloud-cp', 'core-secret-auth', data),
     secret('cloud', 'cloud-secret-auth', data),
     secret('cloud', 'eager-api-key', { EAGER_API_KEY: apiKeyFor('localhost') }),
@@ -134,8 +134,30 @@ export const CLUSTER_FAULTS: readonly Fault[] = [
     fault: 'core-admin-secrets was not updated after a rotation',
     cause: 'secrets_differ',
     ground: 'manifests',
-    make: withManifest('core-admin-secrets', () =>
-      secret('cloud-cp', 'core-admin-secrets', { client_secret: 'the-one-before' }),
+    make: withManifest('core-admin-secrets', ({ webSecret }) =>
+      secret('cloud-cp', 'core-admin-secrets', {
+        client_secret: 'the-one-before',
+        oidc_client_secret: webSecret,
+      }),
+    ),
+  },
+  {
+    fault: "core-admin-secrets lacks the web app's secret, oidc_client_secret",
+    cause: 'secret_key_missing',
+    ground: 'manifests',
+    make: withManifest('core-admin-secrets', ({ serviceSecret }) =>
+      secret('cloud-cp', 'core-admin-secrets', { client_secret: serviceSecret }),
+    ),
+  },
+  {
+    fault: 'oidc_client_secret in core-admin-secrets is a stand-in value',
+    cause: 'secret_stand_in',
+    ground: 'manifests',
+    make: withManifest('core-admin-secrets', ({ serviceSecret }) =>
+      secret('cloud-cp', 'core-admin-secrets', {
+        client_secret: serviceSecret,
+        oidc_client_secret: 'placeholder',
+      }),
     ),
   },
   {

@@ -4,49 +4,16 @@
  * @module
  */
 
-import { createHmac, randomBytes } from 'node:crypto';
-import { judgeClientSecret } from '@sallyport/config';
 import { formatDuration, parseDuration } from '@sallyport/protocol';
-import { at, type ClusterSubject, type KubeObject, listAt, textAt } from '../cluster.ts';
+import { type ClusterSubject, type KubeObject, listAt, textAt } from '../cluster.ts';
 import { type Finding, fail, warn } from '../finding/finding.ts';
 import { found, type Probe } from '../graph/probe.ts';
 import { createApiKeySecretProbe } from './api-key.ts';
+import { judgeSecrets } from './cluster-secrets.ts';
 import { createIngressProbe } from './ingress.ts';
 import { listInjectionProbes } from './injection-list.ts';
 import { listObjects } from './list-objects.ts';
-import { toSecretFinding } from './secrets.ts';
 
-/** A Secret of the requirement's table. */
-interface ExpectedSecret {
-  readonly name: string;
-  readonly side: 'controlPlane' | 'dataPlane';
-  /** What fails without it. */
-  readonly effect: string;
-  /** Keys that it has beside the service app's secret. */
-  readonly further: readonly string[];
-}
-
-const EXPECTED: readonly ExpectedSecret[] = [
-  {
-    name: 'core-admin-secrets',
-    side: 'controlPlane',
-    effect: 'the admin service obtains no token',
-    further: ['oidc_client_secret'],
-  },
-  {
-    name: 'core-secret-auth',
-    side: 'controlPlane',
-    effect: 'the scheduler fails to start',
-    further: [],
-  },
-  {
-    name: 'cloud-secret-auth',
-    side: 'dataPlane',
-    effect: 'operator and propeller cannot authenticate',
-    further: [],
-  },
-];
-const KEY = 'client_secret';
 /** Two refreshes that did not happen. */
 const STALE_INTERVALS = 2;
 const DEFAULT_INTERVAL_MS = 3_600_000;
@@ -110,77 +77,6 @@ export function createClusterProbes(
   const apiKey = createApiKeySecretProbe(subject, secrets, secretName, platformUrl);
   const injection = listInjectionProbes(subject, secrets, now);
   return [secrets, synchronization, present, ingress, apiKey, ...injection];
-}
-
-function judgeSecrets(
-  byNamespace: ReadonlyMap<string, readonly KubeObject[]>,
-  subject: ClusterSubject,
-): readonly Finding[] {
-  const findings: Finding[] = [];
-  const key = randomBytes(32);
-  const marks = new Map<string, string>();
-  for (const { name, side, effect, further } of EXPECTED) {
-    const namespace = subject[side];
-    const object = byNamespace
-      .get(namespace)
-      ?.find((each) => textAt(each, 'metadata', 'name') === name);
-    const who = `${namespace}/${name}`;
-    if (object === undefined) {
-      findings.push(
-        fail(
-          'secret_missing',
-          `the Secret ${name} is missing in ${namespace}: ${effect}`,
-          `kubectl create secret generic ${name} -n ${namespace}${[KEY, ...further].map((key) => ` --from-file=${key}=FILE`).join('')}`,
-        ),
-      );
-      continue;
-    }
-    const text = readKey(object);
-    const keys = [...new Set([...names(at(object, 'data')), ...names(at(object, 'stringData'))])];
-    if (text === undefined) {
-      findings.push(
-        fail(
-          'secret_key_missing',
-          `the Secret ${who} lacks the key ${KEY}: ${effect}`,
-          `Add the key ${KEY} to it; with an ExternalSecret, look at its reason: kubectl get externalsecret -n ${namespace}`,
-          [keys.length === 0 ? 'it has no key' : `its keys: ${keys.slice(0, 8).join(', ')}`],
-        ),
-      );
-      continue;
-    }
-    const use = { id: who, name: `the Secret ${who}`, clientId: '', source: NO_SOURCE };
-    const judged = judgeClientSecret(text, { path: who, key: 'Secret' });
-    if (!judged.ok) findings.push(toSecretFinding(use, judged.error, 'fail'));
-    else {
-      for (const oddity of judged.value.warnings)
-        findings.push(toSecretFinding(use, oddity, 'warn'));
-      marks.set(who, createHmac('sha256', key).update(judged.value.secret).digest('base64'));
-    }
-  }
-  if (new Set(marks.values()).size > 1)
-    findings.push(
-      warn(
-        'secrets_differ',
-        'the Secrets of the service app hold different client secrets',
-        'Write the same secret to all of them, unless control plane and data plane have a service app each.',
-        [...marks.keys()],
-      ),
-    );
-  return findings;
-}
-
-const NO_SOURCE = { from: 'file', path: '', key: 'Secret' } as const;
-
-function names(value: unknown): readonly string[] {
-  return typeof value === 'object' && value !== null ? Object.keys(value) : [];
-}
-
-/** The value of the key, of `data` or `stringData`; `undefined` where there is none. */
-function readKey(object: KubeObject): string | undefined {
-  const plain = at(object, 'stringData', KEY);
-  if (typeof plain === 'string') return plain;
-  const encoded = at(object, 'data', KEY);
-  return typeof encoded === 'string' ? Buffer.from(encoded, 'base64').toString('utf8') : undefined;
 }
 
 /**
