@@ -52,7 +52,8 @@ same time, each for at most 20 s.
 
 With \`--config\` or \`--client-config\` it does what the applications do: each proves itself at the token endpoint, and a service obtains a
 token, shows it to \`/me\` and to one protected path, and forgets it. Where one is refused, further requests with made-up secrets and clients show why; the identity
-provider logs them. One device code is asked for and never used. Two sign-ins are started and not finished, the second with a long deep
+provider logs them. A code that is made up is shown for the web app with its secret and with a made-up one: where both are answered the same,
+its secret counts as untried. One device code is asked for and never used. Two sign-ins are started and not finished, the second with a long deep
 link: its answer has more headers than a proxy with small buffers takes.
 
 Secrets go to the configured token endpoint, or the one that the configured issuer names, and nowhere else; no redirect is followed with

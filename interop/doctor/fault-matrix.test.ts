@@ -1,4 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { granting, honestClaims } from './fake-token-endpoint.ts';
+import { openId } from './fault.ts';
 import { honestManifests } from './faults/cluster.ts';
 import { injectionManifests } from './faults/injection.ts';
 import { FAULTS } from './faults.ts';
@@ -77,6 +79,22 @@ describe('Client IDs of web app and service app that are swapped', () => {
     expect(first?.what).toMatch(/client IDs or the secrets of the web app .* are swapped/);
     expect(first?.evidence).toHaveLength(2);
   });
+});
+
+describe('An identity provider that looks at a code before the secret', () => {
+  it.each(['the right one', 'a wrong one'])(
+    'proves no secret of the web app, %s: it is said to be untried, and no fault',
+    async (which) => {
+      await granting(honestClaims)(plane);
+      const clientSecretFile = plane.write('oidc_client_secret', 'not-the-secret-of-the-web-app');
+      const config = which === 'the right one' ? {} : openId({ clientSecretFile });
+      const { findings, probes } = await plane.examine({ config });
+      // The fake's own tokens are signed by nobody.
+      expect(findings.map(({ probe }) => probe)).toEqual(['grants.client.1.admission']);
+      const web = probes.find(({ id }) => id === 'grants.web');
+      expect([web?.status, web?.why]).toEqual(['skip', expect.stringContaining('made-up secret')]);
+    },
+  );
 });
 
 describe('A cluster that is well', () => {

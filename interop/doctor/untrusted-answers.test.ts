@@ -126,7 +126,7 @@ describe('A token goes to the configured platform alone', () => {
     expect(probes.find(({ id }) => id === 'grants.client.1.admission')).toMatchObject({
       status: 'ok',
     });
-    expect(tokens).toEqual(['/me']);
+    expect(tokens).toEqual(['/me', '/api/v1/projects']);
   });
 });
 
@@ -195,4 +195,17 @@ describe('Words of servers', () => {
     expect(findings[0]?.what).toContain('answers too slowly');
     expect(findings[0]?.evidence.join(' ')).toContain('too_slow');
   }, 20_000);
+
+  it('whose headers come too slowly are called so, and silence is called silence', async () => {
+    plane.front.set('*', () => {});
+    plane.idp.set(TOKEN, (_, res) => res.socket?.write('HTTP/1.1 200 OK\r\nx-slow: '));
+    const { findings } = await plane.examine();
+    const said = new Map(findings.map(({ probe, what, evidence }) => [probe, [what, ...evidence]]));
+    expect(said.get('platform.http')?.join(' ')).toMatch(
+      /takes connections and does not answer .*ETIMEDOUT/,
+    );
+    expect(said.get('grants.web')?.join(' ')).toMatch(
+      /sends the headers of its answer too slowly.*headers_slow/,
+    );
+  }, 30_000);
 });

@@ -45,6 +45,7 @@ function createSubject(changed: Partial<Subject> = {}): Subject {
       connect: fails,
       showCertificate: fails,
       findProxy: fails,
+      hears: fails,
     },
     platformUrl: 'https://platform.example',
     platformSetting: 'publicUrl',

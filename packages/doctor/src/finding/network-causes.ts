@@ -57,7 +57,8 @@ export const NETWORK_CAUSES = {
   no_http_answer: {
     group: 'http',
     seen: 'Requests end after a time-out, or the connection ends.',
-    found: 'Sends one request, for five seconds.',
+    found:
+      'Sends one request, for five seconds; where nothing has ended by then, listens for two more whether headers are on their way.',
     cure: "Look at the server's log, and at proxies in front of it.",
   },
   idp_fails: {

@@ -19,7 +19,10 @@ export interface Answer {
   readonly receivedAt: number;
 }
 
-/** Why there is none: `too_large`, `too_slow` (it began), or the code of the system or the parser of HTTP. */
+/**
+ * Why there is none: `too_large`, `too_slow` (its body began), `headers_slow` (its headers did), or the code of the system or the
+ * parser of HTTP.
+ */
 export interface NoAnswer {
   readonly code: string;
 }
@@ -28,6 +31,8 @@ export interface NoAnswer {
 export function describeNoAnswer(code: string): string {
   if (code === 'too_large') return 'answers too much: more than 1 MiB';
   if (code === 'too_slow') return 'answers too slowly: not to the end within five seconds';
+  if (code === 'headers_slow')
+    return 'sends the headers of its answer too slowly: not to the end within five seconds';
   if (code.startsWith('HPE_')) return 'answers no HTTP';
   return 'takes connections and does not answer';
 }
@@ -36,7 +41,10 @@ export function describeNoAnswer(code: string): string {
 export type Ask = (url: string, init?: RequestInit) => Promise<Result<Answer, NoAnswer>>;
 
 /** Creates the exchange. */
-export function createAsk({ fetch }: Pick<Network, 'fetch'>, now: () => number): Ask {
+export function createAsk(
+  { fetch, hears }: Pick<Network, 'fetch' | 'hears'>,
+  now: () => number,
+): Ask {
   return async (url, init = {}) => {
     const sentAt = now();
     let hasBegun = false;
@@ -56,7 +64,11 @@ export function createAsk({ fetch }: Pick<Network, 'fetch'>, now: () => number):
       return accept({ url, status, headers, text, sentAt, receivedAt: now() });
     } catch (error) {
       if (error instanceof RangeError) return refuse({ code: 'too_large' });
-      if (hasBegun && limit?.aborted === true) return refuse({ code: 'too_slow' });
+      if (limit?.aborted === true) {
+        if (hasBegun) return refuse({ code: 'too_slow' });
+        // A time-out alone does not say whether headers were on their way.
+        if (await hears(new URL(url))) return refuse({ code: 'headers_slow' });
+      }
       return refuse({ code: codeOf(error) || nameOf(error) });
     }
   };

@@ -30,6 +30,11 @@ export interface Network {
     name: string,
     signal: AbortSignal,
   ): Promise<ShownCertificate>;
+  /**
+   * Whether anything of an answer comes within two seconds: a GET of the path, without a query or a header of ours. Says no of what
+   * lies behind a proxy.
+   */
+  hears(url: URL): Promise<boolean>;
   /** The proxy through which this URL is fetched; `undefined` without one. */
   findProxy(url: URL): string | undefined;
 }

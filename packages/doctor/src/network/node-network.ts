@@ -23,7 +23,9 @@ export interface NodeNetworkOptions {
  * process's default authorities; a connection whose certificate is not trusted is closed without a byte sent.
  */
 export function createNodeNetwork({ fetch, findProxy }: NodeNetworkOptions): Network {
-  return { fetch, findProxy, lookup, connect, showCertificate };
+  const hears: Network['hears'] = (url) =>
+    findProxy(url) === undefined ? hearAnswer(url) : Promise.resolve(false);
+  return { fetch, findProxy, lookup, connect, showCertificate, hears };
 }
 
 async function lookup(host: string): Promise<readonly string[]> {
@@ -80,6 +82,30 @@ function showCertificate(
       );
       end(() => resolve(shown));
     });
+  });
+}
+
+const HEAR_MS = 2_000;
+
+function hearAnswer({ protocol, hostname, host, port, pathname }: URL): Promise<boolean> {
+  return new Promise((resolve) => {
+    const bare = hostname.replace(/^\[(.*)\]$/, '$1');
+    const isSecure = protocol === 'https:';
+    const place = { host: bare, port: Number(port) || (isSecure ? 443 : 80) };
+    const socket = isSecure
+      ? connectTls({ ...place, ...(isIP(bare) === 0 ? { servername: bare } : {}) })
+      : connectTcp(place);
+    const end = (isHeard: boolean) => (): void => {
+      socket.destroy();
+      resolve(isHeard);
+    };
+    socket.setTimeout(HEAR_MS, end(false));
+    socket.once('error', end(false));
+    socket.once('close', end(false));
+    socket.once('data', end(true));
+    socket.once(isSecure ? 'secureConnect' : 'connect', () =>
+      socket.write(`GET ${pathname} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`),
+    );
   });
 }
 

@@ -7,11 +7,18 @@
 import type { Config } from '@sallyport/config';
 import type { IssuerDocument } from '@sallyport/server/issuer';
 import { fail } from '../finding/finding.ts';
-import { broken, found, type Outcome, type Probe } from '../graph/probe.ts';
+import { broken, found, type Outcome, type Probe, skipped } from '../graph/probe.ts';
 import { type Ask, describeNoAnswer, type NoAnswer } from '../network/exchange.ts';
 import { explainRefusal } from './refusal.ts';
 import type { HeldSecret } from './secrets.ts';
-import { type Form, madeUpCode, postGrant, show, type TokenAnswer } from './token-request.ts';
+import {
+  type Form,
+  madeUpCode,
+  makeUp,
+  postGrant,
+  show,
+  type TokenAnswer,
+} from './token-request.ts';
 
 /** What both kinds of application need. */
 export interface GrantGround {
@@ -68,7 +75,14 @@ export function createServiceGrantProbe(
   };
 }
 
-/** Makes the probe of the web app: its secret, with a code that is made up. */
+const UNPROVEN =
+  'the identity provider answers a made-up secret in the same way: it looks at the code first, or takes any secret';
+
+/**
+ * Makes the probe of the web app: its secret, with a code that is made up.
+ *
+ * `invalid_grant` proves the secret only where a made-up one is answered otherwise. Else the secret counts as untried.
+ */
 export function createWebGrantProbe(config: Config, ground: GrantGround): Probe {
   return {
     id: 'grants.web',
@@ -84,8 +98,14 @@ export function createWebGrantProbe(config: Config, ground: GrantGround): Probe 
       const asked = await postGrant(ground.ask, url, { clientId, secret: secret.text }, form);
       if (!asked.ok) return noAnswer(url, asked.error);
       const { value: answer } = asked;
-      // The client is right, and the code is none.
-      if (answer.error === 'invalid_grant') return found(undefined);
+      // The code is none. That the secret was looked at first shows in another answer to another one.
+      if (answer.error === 'invalid_grant') {
+        const madeUp = await postGrant(ground.ask, url, { clientId, secret: makeUp() }, form);
+        if (!madeUp.ok) return noAnswer(url, madeUp.error);
+        const isOther =
+          madeUp.value.error !== answer.error || madeUp.value.status !== answer.status;
+        return isOther ? found(undefined) : skipped(UNPROVEN);
+      }
       if (answer.error === '') return noOAuth(url, answer);
       const others = ground.others.flatMap((probe) => answers.find(probe) ?? []);
       const refused = { url, form, secret, answer, grant: 'authorization_code' };

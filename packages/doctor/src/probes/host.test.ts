@@ -25,6 +25,7 @@ async function look(changed: Partial<Network>, url = 'https://idp.example') {
     connect: async () => {},
     showCertificate: async () => GOOD,
     findProxy: () => undefined,
+    hears: async () => false,
     ...changed,
   };
   const address: Probe<URL> = {
