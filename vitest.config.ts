@@ -35,6 +35,7 @@ const globalSetup = [leftFolders, 'tools/suite/built-command.ts'];
 const UNDER_LOAD = [
   'conformance/operation/under-load.test.ts',
   'interop/load/steady.test.ts',
+  'conformance/wire/steady-load.test.ts',
   // One part in a hundred may hold up Redis for more than 5 ms.
   'interop/redis/sessions-many.test.ts',
   // Processes that cannot read the revocation log within 700 ms answer 503.
