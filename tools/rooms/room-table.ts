@@ -31,7 +31,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'sign-in',
     '',
   ],
-  'packages/idp/src': ['spec', 'grants', 'api-keys', 'embedded', 'provision', ''],
+  'packages/idp/src': ['exchange', 'spec', 'grants', 'api-keys', 'embedded', 'provision', ''],
   'packages/cli/src': [
     'process',
     'terminal',

@@ -5,6 +5,13 @@
  */
 
 import { accept, refuse, SallyportError } from '@sallyport/protocol';
+import {
+  type ExchangeLimits,
+  exchangeJson,
+  type JsonAnswer,
+  membersOf,
+  OversizedAnswer,
+} from '../exchange/exchange-json.ts';
 import type {
   ApiKeyClient,
   ApiKeyIssuer,
@@ -29,28 +36,29 @@ const REFUSALS: readonly string[] = [
 /** Path of the clients behind API keys at the embedded IdP, and prefix of the path of each. */
 export const API_KEY_CLIENTS_PATH = '/idp/admin/api-key-clients';
 
-const TIMEOUT_MS = 10_000;
+/** Room for as many clients as the embedded IdP has at most. */
+const LIMITS: ExchangeLimits = { timeoutMs: 10_000, bodyMaxBytes: 4_194_304 };
 
 /**
  * Creates the issuer of a running embedded IdP.
  *
  * Each function throws `SP_IDP_UNREACHABLE` when it does not answer, and `SP_IDP_PROTOCOL` when it answers anything
- * but what the port says.
+ * but what the port says, or more than 4 MiB.
  */
 export function createApiKeyAdminClient({ url, token, fetch }: AdminClientOptions): ApiKeyIssuer {
-  async function ask(method: string, path: string, body?: object): Promise<Response> {
+  async function ask(method: string, path: string, body?: object): Promise<JsonAnswer> {
     try {
-      return await fetch(url + path, {
+      const init = {
         method,
-        redirect: 'error',
-        signal: AbortSignal.timeout(TIMEOUT_MS),
         headers: {
           authorization: `Bearer ${token}`,
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
+      };
+      return await exchangeJson(fetch, url + path, init, LIMITS);
     } catch (cause) {
+      if (cause instanceof OversizedAnswer) throw unexpected(`with ${cause.message}`);
       throw new SallyportError('SP_IDP_UNREACHABLE', {
         component: 'idp',
         detail: `the identity provider at ${url} does not answer`,
@@ -61,41 +69,26 @@ export function createApiKeyAdminClient({ url, token, fetch }: AdminClientOption
 
   return {
     async create(owner) {
-      const response = await ask('POST', API_KEY_CLIENTS_PATH, owner);
-      const body = await readJson(response);
-      const error = body?.['error'];
-      if (response.status === 422 && isRefusal(error)) return refuse(error);
-      if (response.status !== 201 || !isIssued(body)) throw unexpected(response);
-      return accept(body);
+      const { status, json } = await ask('POST', API_KEY_CLIENTS_PATH, owner);
+      const { error } = membersOf(json);
+      if (status === 422 && isRefusal(error)) return refuse(error);
+      if (status !== 201 || !isIssued(json)) throw unexpected(String(status));
+      return accept(json);
     },
     async list() {
-      const response = await ask('GET', API_KEY_CLIENTS_PATH);
-      const clients = (await readJson(response))?.['clients'];
-      if (response.status !== 200 || !Array.isArray(clients) || !clients.every(isClient))
-        throw unexpected(response);
+      const { status, json } = await ask('GET', API_KEY_CLIENTS_PATH);
+      const { clients } = membersOf(json);
+      if (status !== 200 || !Array.isArray(clients) || !clients.every(isClient))
+        throw unexpected(String(status));
       return clients;
     },
     async revoke(clientId) {
       const path = `${API_KEY_CLIENTS_PATH}/${encodeURIComponent(clientId)}`;
-      const response = await ask('DELETE', path);
-      if (response.status !== 204 && response.status !== 404) throw unexpected(response);
-      await response.body?.cancel();
-      return response.status === 204;
+      const { status } = await ask('DELETE', path);
+      if (status !== 204 && status !== 404) throw unexpected(String(status));
+      return status === 204;
     },
   };
-}
-
-async function readJson(
-  response: Response,
-): Promise<Readonly<Record<string, unknown>> | undefined> {
-  try {
-    const body: unknown = await response.json();
-    return typeof body === 'object' && body !== null
-      ? (body as Record<string, unknown>)
-      : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function isRefusal(error: unknown): error is ApiKeyIssuerRefusal {
@@ -115,9 +108,9 @@ function isIssued(value: unknown): value is IssuedApiKeyClient {
   return isClient(value) && 'clientSecret' in value && typeof value.clientSecret === 'string';
 }
 
-function unexpected({ status }: Response): SallyportError {
+function unexpected(answer: string): SallyportError {
   return new SallyportError('SP_IDP_PROTOCOL', {
     component: 'idp',
-    detail: `the administration of API keys answered ${status}`,
+    detail: `the administration of API keys answered ${answer}`,
   });
 }

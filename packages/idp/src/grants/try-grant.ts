@@ -15,6 +15,7 @@ import {
   type IdpRefusalProbes,
   withoutUnprintable,
 } from '@sallyport/protocol';
+import { type ExchangeLimits, exchangeJson, membersOf } from '../exchange/exchange-json.ts';
 import {
   type ClientAuthentication,
   classifyAuthentication,
@@ -68,7 +69,7 @@ interface Answer extends IdpAnswer {
 
 const UNAUTHORIZED = 401;
 const TIMEOUT_MS = 10_000;
-const BODY_CHARACTERS_MAX = 100_000;
+const LIMITS: ExchangeLimits = { timeoutMs: TIMEOUT_MS, bodyMaxBytes: 262_144 };
 const DESCRIPTION_CHARACTERS_MAX = 300;
 const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 
@@ -243,31 +244,21 @@ async function post(
     if (clientSecret !== undefined) body.set('client_secret', clientSecret);
   }
   try {
-    const response = await send(endpoint, {
-      method: 'POST',
-      headers,
-      body,
-      redirect: 'manual',
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-    });
-    const members = parse(await response.text());
+    const { status, json } = await exchangeJson(
+      send,
+      endpoint,
+      { method: 'POST', headers, body },
+      LIMITS,
+    );
+    const members = membersOf(json);
     return {
-      status: response.status,
+      status,
       error: textOf(members['error']),
       description: printable(textOf(members['error_description'])),
       body: members,
     };
   } catch {
     return nothing;
-  }
-}
-
-function parse(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(text.slice(0, BODY_CHARACTERS_MAX));
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-  } catch {
-    return {};
   }
 }
 

@@ -5,6 +5,14 @@
  */
 
 import { SallyportError, withoutUnprintable } from '@sallyport/protocol';
+import {
+  type ExchangeLimits,
+  exchangeJson,
+  type JsonAnswer,
+  membersOf,
+  OversizedAnswer,
+} from '../../exchange/exchange-json.ts';
+import { describeLack, roleFor } from './admin-roles.ts';
 
 /** Who administrates. Secrets: never print the value as a whole. */
 export type KeycloakAdminCredentials =
@@ -25,6 +33,8 @@ export interface KeycloakAdminOptions {
 
 /** Requests below `/admin/realms`. A path is made by {@link pathOf}. Each throws as {@link createKeycloakAdmin} says. */
 export interface KeycloakAdmin {
+  /** Realm that the administrator is of. */
+  readonly adminRealm: string;
   /** @returns The answer's JSON; undefined where there is no such object. */
   get(path: string): Promise<unknown>;
   post(path: string, body: object): Promise<void>;
@@ -33,13 +43,27 @@ export interface KeycloakAdmin {
   remove(path: string): Promise<void>;
 }
 
-const TIMEOUT_MS = 20_000;
+/** A page of a hundred clients with many mappers each is a tenth of it. */
+const LIMITS: ExchangeLimits = { timeoutMs: 20_000, bodyMaxBytes: 16_777_216 };
 /** Administrators' tokens live for a minute unless the realm says otherwise. */
 const TOKEN_USE_MS = 30_000;
+/** Half of each second that a token says it lives. */
+const HALF_SECOND_MS = 500;
 const TEXT_MAX = 200;
+const NOT_FOUND = 404;
+const CONFLICT = 409;
 
-/** Joins a path of its segments, each encoded. */
+/**
+ * Joins a path of its segments, each encoded.
+ *
+ * @throws {SallyportError} `SP_IDP_PROTOCOL` for a segment that would lead to another object: an empty one, or dots alone.
+ */
 export function pathOf(...segments: readonly string[]): string {
+  if (segments.some((segment) => /^\.{0,2}$/.test(segment)))
+    throw new SallyportError('SP_IDP_PROTOCOL', {
+      component: 'keycloak',
+      detail: 'the admin interface named an object by an identifier that cannot stand in a path',
+    });
   return segments.map((segment) => `/${encodeURIComponent(segment)}`).join('');
 }
 
@@ -48,17 +72,22 @@ export function pathOf(...segments: readonly string[]): string {
  *
  * Its functions throw {@link SallyportError}: `SP_IDP_UNREACHABLE` when the Keycloak does not answer,
  * `SP_CONFIG_INVALID` when it refuses the administrator or what the administrator may do, `SP_IDP_PROTOCOL` when it
- * answers anything else that is unexpected. No message holds a secret.
+ * answers anything else that is unexpected, or more than 16 MiB. No message holds a secret, or anything of an answer but
+ * Keycloak's own words for a refusal. A redirect is not followed.
  */
 export function createKeycloakAdmin(options: KeycloakAdminOptions): KeycloakAdmin {
   const { url, adminRealm, credentials, now = Date.now } = options;
   let token: { readonly value: string; readonly until: number } | undefined;
 
-  async function send(address: string, init: RequestInit): Promise<Response> {
+  async function send(what: string, address: string, init: RequestInit): Promise<JsonAnswer> {
     try {
-      const signal = AbortSignal.timeout(TIMEOUT_MS);
-      return await options.fetch(address, { ...init, redirect: 'manual', signal });
+      return await exchangeJson(options.fetch, address, init, LIMITS);
     } catch (cause) {
+      if (cause instanceof OversizedAnswer)
+        throw new SallyportError('SP_IDP_PROTOCOL', {
+          component: 'keycloak',
+          detail: `${what} answered with ${cause.message}`,
+        });
       throw new SallyportError('SP_IDP_UNREACHABLE', {
         component: 'keycloak',
         detail: `${url} does not answer`,
@@ -70,28 +99,25 @@ export function createKeycloakAdmin(options: KeycloakAdminOptions): KeycloakAdmi
   async function authorize(): Promise<string> {
     if (token !== undefined && now() < token.until) return token.value;
     const address = `${url}${pathOf('realms', adminRealm)}/protocol/openid-connect/token`;
-    const response = await send(address, {
-      method: 'POST',
-      body: new URLSearchParams(formOf(credentials)),
-    });
-    const body = await readJson(response);
-    const value = body?.['access_token'];
-    if (response.status !== 200 || typeof value !== 'string')
+    const body = new URLSearchParams(formOf(credentials));
+    const { status, json } = await send(address, address, { method: 'POST', body });
+    const { access_token: value, expires_in: lifetime } = membersOf(json);
+    if (status !== 200 || typeof value !== 'string')
       throw new SallyportError(
-        response.status === 401 || response.status === 400
-          ? 'SP_CONFIG_INVALID'
-          : 'SP_IDP_PROTOCOL',
+        status === 401 || status === 400 ? 'SP_CONFIG_INVALID' : 'SP_IDP_PROTOCOL',
         {
           component: 'keycloak',
-          detail: `${address} answered ${response.status} to the administrator${describe(body)}`,
+          detail: `${address} answered ${status} to the administrator${describe(json)}`,
         },
       );
-    token = { value, until: now() + TOKEN_USE_MS };
+    const halfMs = typeof lifetime === 'number' ? lifetime * HALF_SECOND_MS : TOKEN_USE_MS;
+    token = { value, until: now() + Math.min(TOKEN_USE_MS, halfMs) };
     return value;
   }
 
-  async function ask(method: string, path: string, body?: object): Promise<Response> {
-    const response = await send(`${url}/admin/realms${path}`, {
+  async function ask(method: string, path: string, body?: object): Promise<JsonAnswer> {
+    const what = `${method} /admin/realms${path}`;
+    const answer = await send(what, `${url}/admin/realms${path}`, {
       method,
       headers: {
         authorization: `Bearer ${await authorize()}`,
@@ -99,25 +125,22 @@ export function createKeycloakAdmin(options: KeycloakAdminOptions): KeycloakAdmi
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    if (response.ok || response.status === 404) return response;
-    const answer = await readJson(response);
-    throw new SallyportError(response.status === 403 ? 'SP_CONFIG_INVALID' : 'SP_IDP_PROTOCOL', {
+    const { status, json } = answer;
+    if ((status >= 200 && status < 300) || status === NOT_FOUND) return answer;
+    const lack = status === 403 ? describeLack(roleFor(method, path), path, adminRealm) : undefined;
+    const why = status === CONFLICT ? '; something made it meanwhile: run the command again' : '';
+    throw new SallyportError(lack === undefined ? 'SP_IDP_PROTOCOL' : 'SP_CONFIG_INVALID', {
       component: 'keycloak',
       detail:
-        response.status === 403
-          ? `the administrator may not ${method} /admin/realms${path}; it needs the roles manage-clients and view-realm of realm-management, and manage-realm for what is the realm's`
-          : `${method} /admin/realms${path} answered ${response.status}${describe(answer)}`,
+        lack === undefined
+          ? `${what} answered ${status}${describe(json)}${why}`
+          : `${lack}; ${what} is refused`,
     });
   }
 
-  async function change(method: string, path: string, body?: object): Promise<number> {
-    const response = await ask(method, path, body);
-    await response.body?.cancel();
-    return response.status;
-  }
-
   async function changeWhatIsThere(method: string, path: string, body?: object): Promise<void> {
-    if ((await change(method, path, body)) !== 404) return;
+    const { status } = await ask(method, path, body);
+    if (status !== NOT_FOUND) return;
     throw new SallyportError('SP_IDP_PROTOCOL', {
       component: 'keycloak',
       detail: `${method} /admin/realms${path} answered 404: it was removed meanwhile`,
@@ -125,18 +148,24 @@ export function createKeycloakAdmin(options: KeycloakAdminOptions): KeycloakAdmi
   }
 
   return {
+    adminRealm,
     async get(path) {
-      const response = await ask('GET', path);
-      if (response.status === 404) {
-        await response.body?.cancel();
-        return undefined;
-      }
-      return response.json();
+      const { status, json } = await ask('GET', path);
+      if (status === NOT_FOUND) return undefined;
+      if (json !== undefined) return json;
+      throw new SallyportError('SP_IDP_PROTOCOL', {
+        component: 'keycloak',
+        detail: `GET /admin/realms${path} answered with something that is no JSON`,
+      });
     },
-    post: (path, body) => changeWhatIsThere('POST', path, body),
+    async post(path, body) {
+      await changeWhatIsThere('POST', path, body);
+      // Who makes a realm gets its roles, and a service account's roles stand in its token.
+      if (path === '') token = undefined;
+    },
     put: (path, body) => changeWhatIsThere('PUT', path, body),
     async remove(path) {
-      await change('DELETE', path);
+      await ask('DELETE', path);
     },
   };
 }
@@ -156,23 +185,11 @@ function formOf(credentials: KeycloakAdminCredentials): Record<string, string> {
       };
 }
 
-async function readJson(
-  response: Response,
-): Promise<Readonly<Record<string, unknown>> | undefined> {
-  try {
-    const body: unknown = await response.json();
-    return typeof body === 'object' && body !== null
-      ? (body as Record<string, unknown>)
-      : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 /** Keycloak's own words, which repeat names and never a secret. */
-function describe(body: Readonly<Record<string, unknown>> | undefined): string {
+function describe(json: unknown): string {
+  const body = membersOf(json);
   const words = ['error', 'error_description', 'errorMessage'].flatMap((name) => {
-    const text = body?.[name];
+    const text = body[name];
     return typeof text === 'string' ? [withoutUnprintable(text).slice(0, TEXT_MAX)] : [];
   });
   return words.length === 0 ? '' : `: ${words.join(', ')}`;
