@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { run } from '../../conformance/wire/process.ts';
-import { JAVA, makeRealm, type Realm } from './realm.ts';
+import { KEYCLOAK } from './keycloak-part.ts';
+import { makeRealm, type Realm } from './realm.ts';
 
 const PUBLIC_URL = 'https://platform.example.com';
 
@@ -8,7 +9,7 @@ interface Listed {
   readonly keys: readonly { readonly clientId: string; readonly organization: string }[];
 }
 
-describe.skipIf(JAVA.isLeftOut)('Keycloak: API keys of task pods', () => {
+describe.skipIf(KEYCLOAK.isLeftOut)('Keycloak: API keys of task pods', () => {
   let realm: Realm;
   let before: string;
   const apikey = (...args: readonly string[]) =>

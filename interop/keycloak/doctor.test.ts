@@ -4,15 +4,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type MovedClock, startMovedClock } from '../../conformance/wire/moved-clock.ts';
 import { run } from '../../conformance/wire/process.ts';
 import { NGINX } from '../nginx/nginx.ts';
+import { KEYCLOAK } from './keycloak-part.ts';
 import { type KeycloakPlatform, startKeycloakPlatform } from './keycloak-platform.ts';
-import { JAVA } from './realm.ts';
 
 interface Found {
   readonly ok: boolean;
   readonly findings: readonly { readonly code: string; readonly probe: string }[];
 }
 
-describe.skipIf(JAVA.isLeftOut || NGINX.isLeftOut)('The doctor at Keycloak', () => {
+describe.skipIf(KEYCLOAK.isLeftOut || NGINX.isLeftOut)('The doctor at Keycloak', () => {
   let clock: MovedClock;
   let platform: KeycloakPlatform;
   let secretFile: string;

@@ -16,7 +16,8 @@ import { Browser } from '../../conformance/wire/browser.ts';
 import { type TemporaryFolder, temporaryFolder } from '../../conformance/wire/process.ts';
 import { createPrefix, NGINX, type Prefix, type RunningNginx, startNginx } from '../nginx/nginx.ts';
 import { packPackages } from '../package/packed-packages.ts';
-import { ADA, JAVA, makeRealm, type Realm } from './realm.ts';
+import { KEYCLOAK } from './keycloak-part.ts';
+import { ADA, makeRealm, type Realm } from './realm.ts';
 
 const CHECKOUT = new URL('../..', import.meta.url).pathname;
 const PAGE = readFileSync(join(CHECKOUT, 'docs/getting-started.md'), 'utf8');
@@ -122,7 +123,7 @@ async function startHost(home: TemporaryFolder): Promise<Host> {
   };
 }
 
-describe.skipIf(JAVA.isLeftOut || NGINX.isLeftOut)('docs/getting-started.md', () => {
+describe.skipIf(KEYCLOAK.isLeftOut || NGINX.isLeftOut)('docs/getting-started.md', () => {
   let home: TemporaryFolder;
   let host: Host;
   let bare: Host;

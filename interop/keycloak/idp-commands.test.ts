@@ -2,7 +2,8 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { JAVA, makeRealm, type Realm } from './realm.ts';
+import { KEYCLOAK } from './keycloak-part.ts';
+import { makeRealm, type Realm } from './realm.ts';
 
 const PUBLIC_URL = 'https://platform.example.com';
 const CLIENTS = ['sallyport-web', 'sallyport-cli', 'sallyport-service'];
@@ -31,7 +32,7 @@ async function clientOf(realm: Realm, clientId: string): Promise<Client> {
   return client;
 }
 
-describe.skipIf(JAVA.isLeftOut)('Keycloak: sallyport idp on an empty realm', () => {
+describe.skipIf(KEYCLOAK.isLeftOut)('Keycloak: sallyport idp on an empty realm', () => {
   let realm: Realm;
   let before: string;
   const said: string[] = [];
@@ -263,7 +264,7 @@ describe.skipIf(JAVA.isLeftOut)('Keycloak: sallyport idp on an empty realm', () 
   });
 });
 
-describe.skipIf(JAVA.isLeftOut)('Keycloak: sallyport idp on a realm that others use', () => {
+describe.skipIf(KEYCLOAK.isLeftOut)('Keycloak: sallyport idp on a realm that others use', () => {
   let realm: Realm;
   let before: string;
 

@@ -7,8 +7,9 @@ import { exchange } from '../../conformance/wire/exchange.ts';
 import { type MovedClock, startMovedClock } from '../../conformance/wire/moved-clock.ts';
 import { holdRedirectPort } from '../../conformance/wire/redirect-port.ts';
 import { NGINX } from '../nginx/nginx.ts';
+import { KEYCLOAK } from './keycloak-part.ts';
 import { type KeycloakPlatform, startKeycloakPlatform } from './keycloak-platform.ts';
-import { ADA, JAVA } from './realm.ts';
+import { ADA } from './realm.ts';
 
 const PAGE = '/console?q=1';
 const MINUTE_MS = 60_000;
@@ -33,7 +34,7 @@ async function signOutByAdministrator({ realm }: KeycloakPlatform): Promise<void
   await realm.ask(`/users/${user?.id ?? ''}/logout`, 'POST');
 }
 
-describe.skipIf(JAVA.isLeftOut || NGINX.isLeftOut)(
+describe.skipIf(KEYCLOAK.isLeftOut || NGINX.isLeftOut)(
   'Keycloak and nginx: a platform that idp apply has set up',
   () => {
     let clock: MovedClock;
@@ -171,7 +172,7 @@ describe.skipIf(JAVA.isLeftOut || NGINX.isLeftOut)(
   },
 );
 
-describe.skipIf(JAVA.isLeftOut || NGINX.isLeftOut)(
+describe.skipIf(KEYCLOAK.isLeftOut || NGINX.isLeftOut)(
   'Keycloak and nginx: a platform that asks for no offline_access',
   () => {
     let clock: MovedClock;

@@ -7,10 +7,8 @@
 import { inject } from 'vitest';
 import { run, type TemporaryFolder, temporaryFolder } from '../../conformance/wire/process.ts';
 import type { RunningKeycloak } from '../../tools/keycloak/start-keycloak.ts';
-import { findPart, type Part } from '../parts.ts';
-
-/** The runtime of Keycloak. */
-export const JAVA: Part = findPart('java');
+import { requirePart } from '../parts.ts';
+import { KEYCLOAK } from './keycloak-part.ts';
 
 /** How a command ended. */
 export interface Ended {
@@ -27,6 +25,15 @@ export interface Realm {
   readonly folder: string;
   /** Runs `sallyport idp` on it as the administrator. */
   idp(command: string, publicUrl: string, ...args: readonly string[]): Promise<Ended>;
+  /** Runs it as someone else: with the variables, and with options that name the administrator. */
+  idpAs(
+    environment: Readonly<Record<string, string>>,
+    command: string,
+    publicUrl: string,
+    ...args: readonly string[]
+  ): Promise<Ended>;
+  /** The words of that command, to be run otherwise. */
+  words(command: string, publicUrl: string, ...args: readonly string[]): readonly string[];
   /** Asks the admin interface about the realm: a path below it. @throws When the answer is no success. */
   ask(path: string, method?: string, body?: object): Promise<unknown>;
   /** Everything in the realm, byte for byte as the admin interface writes it, sets in one order: settings, clients, scopes, people. */
@@ -51,51 +58,48 @@ let count = 0;
 
 /** Makes a realm; without content an empty one, as the administration page makes it. */
 export async function makeRealm(content: RealmContent = {}): Promise<Realm> {
-  const answer = await fetch(inject('sharedKeycloak'));
-  if (!answer.ok) throw new Error(await answer.text());
-  const keycloak = (await answer.json()) as RunningKeycloak;
+  const realm = await nameRealm();
+  await askKeycloak('', 'POST', { realm: realm.name, enabled: true, ...content });
+  return realm;
+}
+
+/** Asks the admin interface of the Keycloak: a path below `/admin/realms`. @throws When the answer is no success. */
+export async function askKeycloak(path: string, method = 'GET', body?: object): Promise<unknown> {
+  const keycloak = await findRunning();
+  const response = await fetch(`${keycloak.url}/admin/realms${path}`, {
+    method,
+    headers: {
+      authorization: `Bearer ${await takeToken(keycloak)}`,
+      'content-type': 'application/json',
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+  return text === '' ? undefined : JSON.parse(text);
+}
+
+/** Names a realm that is not there, with a folder for what `idp` writes. */
+export async function nameRealm(): Promise<Realm> {
+  const { url, adminPassword } = await findRunning();
   count += 1;
   const name = `realm-${process.pid}-${count}`;
+  const issuer = `${url}/realms/${name}`;
   const folder: TemporaryFolder = temporaryFolder();
-  await send('', 'POST', { realm: name, enabled: true, ...content });
-
-  async function send(path: string, method: string, body?: object): Promise<unknown> {
-    const response = await fetch(`${keycloak.url}/admin/realms${path}`, {
-      method,
-      headers: {
-        authorization: `Bearer ${await takeToken(keycloak)}`,
-        'content-type': 'application/json',
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
-    return text === '' ? undefined : JSON.parse(text);
-  }
-
-  const ask: Realm['ask'] = (path, method = 'GET', body) => send(`/${name}${path}`, method, body);
+  const administrator = { SALLYPORT_IDP_ADMIN_PASSWORD: adminPassword };
+  const ask: Realm['ask'] = (path, method, body) => askKeycloak(`/${name}${path}`, method, body);
+  const words: Realm['words'] = (command, publicUrl, ...args) => [
+    ...['idp', command, '--provider', 'keycloak', '--public-url', publicUrl],
+    ...['--issuer', issuer, '--out', folder.path, ...args],
+  ];
   return {
     name,
-    issuer: `${keycloak.url}/realms/${name}`,
+    issuer,
     folder: folder.path,
-    adminPassword: keycloak.adminPassword,
-    idp: (command, publicUrl, ...args) =>
-      run(
-        [
-          'idp',
-          command,
-          '--provider',
-          'keycloak',
-          '--public-url',
-          publicUrl,
-          '--issuer',
-          `${keycloak.url}/realms/${name}`,
-          '--out',
-          folder.path,
-          ...args,
-        ],
-        { SALLYPORT_IDP_ADMIN_PASSWORD: keycloak.adminPassword },
-      ),
+    adminPassword,
+    idp: (...command) => run(words(...command), administrator),
+    idpAs: (environment, ...command) => run(words(...command), environment),
+    words,
     ask,
     async snapshot() {
       const parts = ['', '/clients?max=1000', '/client-scopes', '/users?max=1000', '/roles'];
@@ -117,7 +121,7 @@ export async function makeRealm(content: RealmContent = {}): Promise<Realm> {
       });
     },
     async remove() {
-      await send(`/${name}`, 'DELETE');
+      await ask('', 'DELETE');
       folder.remove();
     },
   };
@@ -127,6 +131,13 @@ export async function makeRealm(content: RealmContent = {}): Promise<Realm> {
 function sortSet(_: string, value: unknown): unknown {
   const isSet = Array.isArray(value) && value.every((entry) => typeof entry === 'string');
   return isSet ? value.toSorted() : value;
+}
+
+async function findRunning(): Promise<RunningKeycloak> {
+  requirePart(KEYCLOAK);
+  const answer = await fetch(inject('sharedKeycloak'));
+  if (!answer.ok) throw new Error(await answer.text());
+  return (await answer.json()) as RunningKeycloak;
 }
 
 async function takeToken({ url, adminUser, adminPassword }: RunningKeycloak): Promise<string> {

@@ -20,15 +20,27 @@ const FETCH_MS = 300_000;
 const BUILD_MS = 300_000;
 const run = promisify(execFile);
 
+/** Where it is kept. */
+export function keptFolder(): string {
+  return join(cacheFolder(), `keycloak-${VERSION}`);
+}
+
+/** Folder of the Keycloak that is kept; undefined where there is none yet. */
+export function findKeptKeycloak(): string | undefined {
+  const kept = keptFolder();
+  return existsSync(kept) ? kept : undefined;
+}
+
 /**
  * Gives the folder of a Keycloak that is built for a database in memory; makes it where it is missing.
  *
  * @throws When it cannot be fetched or built, or its archive is not the pinned one.
  */
 export async function keepKeycloak(): Promise<string> {
+  const found = findKeptKeycloak();
+  if (found !== undefined) return found;
   const cache = cacheFolder();
-  const kept = join(cache, `keycloak-${VERSION}`);
-  if (existsSync(kept)) return kept;
+  const kept = keptFolder();
   mkdirSync(cache, { recursive: true });
   // Another run may make it at the same time: each makes its own, and the first one to be ready is kept.
   const draft = mkdtempSync(join(cache, 'keycloak-draft-'));

@@ -6,7 +6,7 @@
 
 import { applyKeycloak, planKeycloak } from '@sallyport/idp/provision';
 import { describeEmbedded } from '../idp/embedded.ts';
-import { mayChange } from '../idp/may-change.ts';
+import { mayChange, notPossible } from '../idp/may-change.ts';
 import { openKeycloak, openNetwork } from '../idp/open-keycloak.ts';
 import { readIssuer } from '../idp/read-issuer.ts';
 import { renderSetup, writeRendered } from '../idp/rendered-setup.ts';
@@ -56,28 +56,23 @@ async function applyAtKeycloak(
   const plan = await planKeycloak(opened.value);
   const lines = formatPlan(plan);
   if (!isJson) for (const line of lines) stdio.out(line);
-  if (plan.problems.length > 0)
-    return reportFailure(
-      {
-        error: 'not_possible',
-        description: `nothing was changed: ${plan.problems.join('; ')}`,
-        hint: '',
-        exitCode: EXIT.failure,
-      },
-      isJson,
-      stdio,
-    );
+  const obstacles = [...plan.problems, ...plan.lacks];
+  if (obstacles.length > 0) return reportFailure(notPossible('changed', obstacles), isJson, stdio);
+  const network = await openNetwork(options, process.env, stdio);
+  if (!network.ok) return reportFailure(network.error, isJson, stdio);
+  const read = (): ReturnType<typeof readIssuer> =>
+    readIssuer(setup.issuer, network.value, options.dangerouslyAllowPlainHttp === true);
+  const makesRealm = plan.steps.some(({ action, kind }) => kind === 'realm' && action === 'create');
+  // An issuer that names itself otherwise is found before anything is made.
+  const known = makesRealm ? undefined : await read();
   const isPending = plan.steps.some(({ action }) => action !== 'unchanged');
   if (isPending) {
     const refusal = await mayChange(`Apply this to ${setup.issuer}?`, options, stdio, signal);
     if (refusal !== undefined) return reportFailure(refusal, isJson, stdio);
   }
-  const { secrets } = await applyKeycloak(opened.value);
+  const { secrets } = await applyKeycloak(opened.value, plan);
   for (const secret of secrets.values()) stdio.conceal(secret);
-  const network = await openNetwork(options, process.env, stdio);
-  if (!network.ok) return reportFailure(network.error, isJson, stdio);
-  const mayUsePlainHttp = options.dangerouslyAllowPlainHttp === true;
-  const metadata = await readIssuer(setup.issuer, network.value, mayUsePlainHttp);
+  const metadata = known ?? (await read());
   const form: SecretForm = { ...options, manifests: options.manifests === true };
   const files = writeDeployment(setup, metadata.token_endpoint ?? '', secrets, form);
   if (isJson) {

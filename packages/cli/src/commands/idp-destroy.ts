@@ -5,7 +5,7 @@
  */
 
 import { destroyKeycloak, planRemoval } from '@sallyport/idp/provision';
-import { mayChange } from '../idp/may-change.ts';
+import { mayChange, notPossible } from '../idp/may-change.ts';
 import { openKeycloak } from '../idp/open-keycloak.ts';
 import { readSetup, type SetupOptions } from '../idp/setup-options.ts';
 import { formatPlan } from '../idp/show-plan.ts';
@@ -43,11 +43,13 @@ export async function destroyIdp(
   const removal = { ...opened.value, publicUrl: setup.value.publicUrl };
   const plan = await planRemoval(removal);
   if (!isJson) for (const line of formatPlan({ ...plan, problems: [] })) stdio.out(line);
+  if (plan.lacks.length > 0)
+    return reportFailure(notPossible('removed', plan.lacks), isJson, stdio);
   if (plan.steps.length > 0) {
     const question = `Remove this from ${setup.value.issuer}? Sign-ins at the platform then fail.`;
     const refusal = await mayChange(question, options, stdio, signal);
     if (refusal !== undefined) return reportFailure(refusal, isJson, stdio);
-    await destroyKeycloak(removal);
+    await destroyKeycloak(removal, plan);
   }
   if (isJson) stdio.out(JSON.stringify({ ok: true, provider, ...plan }));
   else

@@ -36,3 +36,13 @@ export async function mayChange(
     exitCode: EXIT.failure,
   };
 }
+
+/** Why a plan is not carried out. */
+export function notPossible(verb: 'changed' | 'removed', reasons: readonly string[]): Failure {
+  return {
+    error: 'not_possible',
+    description: `nothing was ${verb}: ${reasons.join('; ')}`,
+    hint: '',
+    exitCode: EXIT.failure,
+  };
+}

@@ -11,6 +11,8 @@ import { escapeUnprintable } from '@sallyport/protocol';
 export interface ShownPlan {
   readonly steps: readonly PlannedStep[];
   readonly problems: readonly string[];
+  /** Why the administrator may not do it. */
+  readonly lacks: readonly string[];
   readonly notes: readonly string[];
 }
 
@@ -28,7 +30,7 @@ const DONE: Readonly<Record<PlannedStep['action'], string>> = {
 };
 
 /** Lines of a diff: a line for each object, below it one for each field that is not as it should be. */
-export function formatPlan({ steps, problems, notes }: ShownPlan): readonly string[] {
+export function formatPlan({ steps, problems, lacks, notes }: ShownPlan): readonly string[] {
   return [
     ...steps.flatMap(({ action, kind, name, fields }) => [
       `${SIGNS[action]} ${kind} ${escapeUnprintable(name)}`,
@@ -41,6 +43,7 @@ export function formatPlan({ steps, problems, notes }: ShownPlan): readonly stri
       ),
     ]),
     ...notes.map((note) => `note: ${escapeUnprintable(note)}`),
+    ...lacks.map((lack) => `note: ${escapeUnprintable(lack)}`),
     ...problems.map((problem) => `problem: ${escapeUnprintable(problem)}`),
     summarize(steps),
   ];

@@ -98,6 +98,27 @@ describe('The applications of the embedded IdP', () => {
     ]);
   });
 
+  it('show a token without sub, which the platform would refuse, and where Keycloak puts it in', async () => {
+    const withoutSubject: typeof fetch = async (input, init) => {
+      const response = await fetch(input, init);
+      const body = (await response
+        .clone()
+        .json()
+        .catch(() => ({}))) as Record<string, unknown>;
+      if (typeof body['access_token'] !== 'string') return response;
+      const [head, payload = '', signature] = body['access_token'].split('.');
+      const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as object;
+      const changed = Buffer.from(JSON.stringify({ ...claims, sub: undefined }));
+      return Response.json({
+        access_token: [head, changed.toString('base64url'), signature].join('.'),
+      });
+    };
+    const { failed, text } = await check({ fetch: withoutSubject });
+    expect(failed).toEqual(['service+app: audience and scope of its token']);
+    expect(text).toContain('sub is absent');
+    expect(text).toContain('client scope basic');
+  });
+
   it('are never said to be right while the IdP does not answer', async () => {
     const silent: typeof fetch = async () => {
       throw new TypeError('no answer');

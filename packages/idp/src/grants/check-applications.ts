@@ -232,6 +232,14 @@ function checkToken(clientId: string, token: string, audience: string): CheckedG
       result: 'failed',
       finding: `aud is ${found.length === 0 ? 'absent' : found.join(', ')}, expected ${audience}`,
     };
+  if (typeof claims['sub'] !== 'string')
+    return {
+      clientId,
+      tried,
+      result: 'failed',
+      finding:
+        'sub is absent, and the platform takes no such token; at Keycloak, the client scope basic is not among the default ones of the client',
+    };
   return scopes.includes(API_SCOPE)
     ? { clientId, tried, result: 'passed', finding: `${audience}, ${API_SCOPE}` }
     : {

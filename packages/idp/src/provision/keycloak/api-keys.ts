@@ -53,11 +53,12 @@ export function createKeycloakApiKeyIssuer({
       if (!isOrganizationName(organization)) return refuse('organization_unusable');
       if (!isClusterName(cluster)) return refuse('cluster_unusable');
       const scopes = await readScopes(admin, realm);
-      if (!scopes.some(({ name }) => name === scope.name)) throw missingScope(realm, scope.name);
+      const scopeNames = scopes.map(({ name }) => name);
+      if (!scopeNames.includes(scope.name)) throw missingScope(realm, scope.name);
       const clientId = `api-key-${randomBytes(ID_BYTES).toString('hex')}`;
       const client: ApiKeyClient = { clientId, organization, cluster, createdAt: now() };
       const name = `API key of ${organization}, ${cluster}`;
-      const wish = createClientWish({ ...spec.services[0], clientId, name }, spec);
+      const wish = createClientWish({ ...spec.services[0], clientId, name }, spec, scopeNames);
       const attributes = {
         ...wish.attributes,
         [API_KEY_ATTRIBUTE]: JSON.stringify({ organization, cluster, createdAt: client.createdAt }),

@@ -12,7 +12,6 @@ import {
   type KeycloakPlan,
   type KeycloakTarget,
   planKeycloak,
-  planRealm,
   type RealmState,
   ROTATION,
   readState,
@@ -40,32 +39,40 @@ export interface AppliedKeycloak {
 /**
  * Applies a specification. An interrupted one is continued by the next.
  *
- * @throws {SallyportError} `SP_CONFIG_INVALID` while the plan has a problem; nothing is changed then. As the admin
- *   interface otherwise.
+ * @param shown - The plan that someone agreed to; absent for any.
+ * @throws {SallyportError} `SP_CONFIG_INVALID` while the plan has a problem, the administrator lacks a role, or the plan is
+ *   not the one that was shown; nothing is changed then. As the admin interface otherwise.
  */
-export async function applyKeycloak(target: KeycloakTarget): Promise<AppliedKeycloak> {
+export async function applyKeycloak(
+  target: KeycloakTarget,
+  shown?: KeycloakPlan,
+): Promise<AppliedKeycloak> {
   const { admin, realm } = target;
   let state = await readState(target);
-  const { problems } = planRealm(state, target);
-  if (problems.length > 0)
-    throw new SallyportError('SP_CONFIG_INVALID', {
-      component: 'keycloak',
-      detail: problems.join('; '),
-    });
-  const plan = await planKeycloak(target);
+  const plan = await planKeycloak(target, state);
+  const obstacles = [...plan.problems, ...plan.lacks];
+  if (obstacles.length > 0) throw refusal(obstacles.join('; '));
+  if (shown !== undefined && JSON.stringify(shown) !== JSON.stringify(plan))
+    throw refusal(`nothing was changed: realm ${realm} is not what the plan was made for any more`);
+  const changesRealm = plan.steps.some((step) => step.kind === 'realm' && isPending(step));
   if (state.realm === undefined) {
     await admin.post('', { realm, enabled: true });
     state = await readState(target);
   }
+  // The rotation comes last. Whoever may not change the realm is to learn that before anything is made.
+  else if (changesRealm) await admin.put(pathOf(realm), { realm });
   await applyScope(state, target);
   const secrets = new Map<string, string>();
   for (const wish of state.wishes.clients) {
     const found = await applyClient(state.clients.get(wish.clientId), wish, target);
     if (wish.hasSecret) secrets.set(wish.clientId, await readSecret(admin, realm, found));
   }
-  if (plan.steps.some((step) => step.kind === 'realm' && isPending(step)))
-    await applyRotation(state, target);
+  if (changesRealm) await applyRotation(state, target);
   return { plan, secrets };
+}
+
+function refusal(detail: string): SallyportError {
+  return new SallyportError('SP_CONFIG_INVALID', { component: 'keycloak', detail });
 }
 
 async function applyScope(
@@ -137,19 +144,13 @@ export async function applyClient(
     if (id === '') await admin.post(path('protocol-mappers', 'models'), mapper);
     else await admin.put(path('protocol-mappers', 'models', id), { ...mapper, id });
   }
-  const { add, remove } = difference.links;
-  if (add.length + remove.length > 0) {
-    const scopes = await readScopes(admin, realm);
-    const idOf = (name: string): string => {
-      const id = scopes.find((scope) => scope.name === name)?.id;
-      if (id !== undefined) return id;
-      throw missingScope(realm, name);
-    };
-    for (const name of add) await admin.put(path('optional-client-scopes', idOf(name)));
-    for (const name of remove) {
-      const kind = found.defaultScopes.includes(name) ? 'default' : 'optional';
-      await admin.remove(path(`${kind}-client-scopes`, idOf(name)));
-    }
+  const scopes = difference.links.length > 0 ? await readScopes(admin, realm) : [];
+  for (const link of difference.links) {
+    const id = scopes.find(({ name }) => name === link.scope)?.id;
+    if (id === undefined) throw missingScope(realm, link.scope);
+    // A link is not changed from one kind to the other.
+    if (link.found !== '') await admin.remove(path(`${link.found}-client-scopes`, id));
+    if (link.wanted !== '') await admin.put(path(`${link.wanted}-client-scopes`, id));
   }
   return found;
 

@@ -8,17 +8,21 @@ import type { FieldChange } from '../planned-step.ts';
 import { type FoundClient, type Members, textOf, textsOf } from './representations.ts';
 import type { ClientWish, MapperWish } from './wishes.ts';
 
-/** Scope links to make and to remove. */
-export interface LinkChanges {
-  readonly add: readonly string[];
-  readonly remove: readonly string[];
+/** How a client has a client scope: in every token, on request, or not. */
+export type ScopeLink = 'default' | 'optional' | '';
+
+/** One scope that is not linked as it should be. */
+export interface LinkChange {
+  readonly scope: string;
+  readonly found: ScopeLink;
+  readonly wanted: ScopeLink;
 }
 
 /** How a client differs. Every list is empty where it does not. */
 export interface ClientDifference {
   readonly members: readonly FieldChange[];
   readonly mapper: readonly FieldChange[];
-  readonly links: LinkChanges;
+  readonly links: readonly LinkChange[];
 }
 
 /**
@@ -37,15 +41,34 @@ export function compareClient(found: FoundClient | undefined, wish: ClientWish):
     found: found?.attributes[name] ?? '',
     wanted,
   }));
-  const linked = [...(found?.defaultScopes ?? []), ...(found?.optionalScopes ?? [])];
   return {
     members: [...members, ...attributes].filter(isDifferent),
     mapper: compareMapper(findMapper(found, wish.mapper), wish.mapper),
-    links: {
-      add: wish.linked.filter((scope) => !linked.includes(scope)),
-      remove: wish.unlinked.filter((scope) => linked.includes(scope)),
-    },
+    links: compareLinks(found, wish),
   };
+}
+
+function compareLinks(
+  found: FoundClient | undefined,
+  { defaults, linked, unlinked }: ClientWish,
+): readonly LinkChange[] {
+  const linkOf = (scope: string): ScopeLink => {
+    if (found?.defaultScopes.includes(scope) === true) return 'default';
+    return found?.optionalScopes.includes(scope) === true ? 'optional' : '';
+  };
+  const changes = (
+    scopes: readonly string[],
+    wanted: ScopeLink,
+    isRight: (link: ScopeLink) => boolean,
+  ): readonly LinkChange[] =>
+    scopes
+      .map((scope) => ({ scope, found: linkOf(scope), wanted }))
+      .filter((link) => !isRight(link.found));
+  return [
+    ...changes(defaults, 'default', (link) => link === 'default'),
+    ...changes(linked, 'optional', (link) => link !== ''),
+    ...changes(unlinked, '', (link) => link === ''),
+  ];
 }
 
 /** The mapper of the setup at a client. */
@@ -61,12 +84,7 @@ export function listChanges({ members, mapper, links }: ClientDifference): reado
   return [
     ...members,
     ...mapper,
-    ...links.add.map((scope) => ({ field: `client scope ${scope}`, found: '', wanted: 'linked' })),
-    ...links.remove.map((scope) => ({
-      field: `client scope ${scope}`,
-      found: 'linked',
-      wanted: '',
-    })),
+    ...links.map(({ scope, found, wanted }) => ({ field: `client scope ${scope}`, found, wanted })),
   ];
 }
 

@@ -4,9 +4,11 @@
  * @module
  */
 
+import { SallyportError } from '@sallyport/protocol';
 import { API_SCOPE } from '../../spec/idp-spec.ts';
 import type { FieldChange, PlannedStep } from '../planned-step.ts';
 import { type KeycloakAdmin, pathOf } from './admin-api.ts';
+import { describeLack } from './admin-roles.ts';
 import { ROTATION_BEFORE_ATTRIBUTE } from './apply-realm.ts';
 import { ROTATION } from './plan-realm.ts';
 import {
@@ -14,6 +16,7 @@ import {
   type FoundScope,
   type Members,
   readClients,
+  readMayChangeClients,
   readRealm,
   readScopes,
 } from './representations.ts';
@@ -30,6 +33,8 @@ export interface KeycloakRemoval {
 /** What would be removed. */
 export interface KeycloakRemovalPlan {
   readonly steps: readonly PlannedStep[];
+  /** Sentences about roles that the administrator lacks for the steps; while there is one, nothing is removed. */
+  readonly lacks: readonly string[];
   readonly notes: readonly string[];
 }
 
@@ -46,10 +51,29 @@ export async function planRemoval(removal: KeycloakRemoval): Promise<KeycloakRem
   return (await find(removal)).plan;
 }
 
-/** Removes it. The realm itself stays, also one that a setup made: it may hold people by now. */
-export async function destroyKeycloak(removal: KeycloakRemoval): Promise<KeycloakRemovalPlan> {
+/**
+ * Removes it. The realm itself stays, also one that a setup made: it may hold people by now.
+ *
+ * @param shown - The plan that someone agreed to; absent for any.
+ * @throws {SallyportError} `SP_CONFIG_INVALID` when the administrator lacks a role or the plan is not the one that was
+ *   shown; nothing is removed then. As the admin interface otherwise.
+ */
+export async function destroyKeycloak(
+  removal: KeycloakRemoval,
+  shown?: KeycloakRemovalPlan,
+): Promise<KeycloakRemovalPlan> {
   const { admin, realm } = removal;
   const { plan, clients, scope, rotation } = await find(removal);
+  const changed =
+    shown === undefined || JSON.stringify(shown) === JSON.stringify(plan)
+      ? []
+      : [`nothing was removed: realm ${realm} is not what the plan was made for any more`];
+  const obstacles = [...plan.lacks, ...changed];
+  if (obstacles.length > 0)
+    throw new SallyportError('SP_CONFIG_INVALID', {
+      component: 'keycloak',
+      detail: obstacles.join('; '),
+    });
   if (rotation !== undefined) await admin.put(pathOf(realm), { realm, ...rotation });
   for (const { id } of clients) await admin.remove(pathOf(realm, 'clients', id));
   if (scope !== undefined) await admin.remove(pathOf(realm, 'client-scopes', scope.id));
@@ -60,7 +84,7 @@ async function find({ admin, realm, publicUrl }: KeycloakRemoval): Promise<Remov
   const found = await readRealm(admin, realm);
   if (found === undefined)
     return {
-      plan: { steps: [], notes: [`there is no realm ${realm}`] },
+      plan: { steps: [], lacks: [], notes: [`there is no realm ${realm}`] },
       clients: [],
       scope: undefined,
       rotation: undefined,
@@ -88,7 +112,10 @@ async function find({ admin, realm, publicUrl }: KeycloakRemoval): Promise<Remov
     ...clients.map(({ clientId }) => toDeletion('client', clientId)),
     ...(scope === undefined ? [] : [toDeletion('client scope', scope.name)]),
   ];
-  return { plan: { steps, notes }, clients, scope, rotation };
+  const mayRemove =
+    clients.length === 0 && scope === undefined ? true : await readMayChangeClients(admin, realm);
+  const lacks = mayRemove ? [] : [describeLack('manage-clients', pathOf(realm), admin.adminRealm)];
+  return { plan: { steps, lacks, notes }, clients, scope, rotation };
 }
 
 /** The rotation of before, where a setup changed it and it is still what the setup made it. */

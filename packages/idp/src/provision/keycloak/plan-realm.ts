@@ -5,8 +5,9 @@
  */
 
 import type { DeploymentSpec } from '../../spec/deployment-spec.ts';
-import type { FieldChange, PlannedStep } from '../planned-step.ts';
-import type { KeycloakAdmin } from './admin-api.ts';
+import { type FieldChange, isPending, type PlannedStep } from '../planned-step.ts';
+import { type KeycloakAdmin, pathOf } from './admin-api.ts';
+import { describeLack } from './admin-roles.ts';
 import { compareClient, listChanges } from './compare-client.ts';
 import {
   type FoundClient,
@@ -14,10 +15,12 @@ import {
   type Members,
   readClient,
   readClients,
+  readMayChangeClients,
   readRealm,
   readScopes,
 } from './representations.ts';
 import {
+  BASIC_SCOPE,
   type ClientWish,
   createRealmWishes,
   OWNER_ATTRIBUTE,
@@ -41,6 +44,11 @@ export interface KeycloakPlan {
   readonly steps: readonly PlannedStep[];
   /** Sentences about what the setup does not do by itself; while there is one, nothing is done. */
   readonly problems: readonly string[];
+  /**
+   * Sentences about roles that the administrator lacks for the steps; while there is one, nothing is done. One who may only
+   * look can plan.
+   */
+  readonly lacks: readonly string[];
   /** Sentences about what an operator should know. */
   readonly notes: readonly string[];
 }
@@ -52,14 +60,23 @@ export interface RealmState {
   readonly scopes: readonly FoundScope[];
   /** By client ID. */
   readonly clients: ReadonlyMap<string, FoundClient>;
+  /** Whether the administrator may change clients. True where there is no realm yet: who makes one has its roles. */
+  readonly mayChangeClients: boolean;
 }
 
 /** Realm settings that make a refresh token good for one use. "Max reuse" is a count of further uses. */
 export const ROTATION = { revokeRefreshToken: true, refreshTokenMaxReuse: 0 } as const;
 
-/** Reads the realm, and plans. Throws as the admin interface does. */
-export async function planKeycloak(target: KeycloakTarget): Promise<KeycloakPlan> {
-  const state = await readState(target);
+/**
+ * Plans, with what is left over from earlier specifications. Throws as the admin interface does.
+ *
+ * @param known - What was read of the realm; read when absent.
+ */
+export async function planKeycloak(
+  target: KeycloakTarget,
+  known?: RealmState,
+): Promise<KeycloakPlan> {
+  const state = known ?? (await readState(target));
   const plan = planRealm(state, target);
   if (state.realm === undefined) return plan;
   const planned = new Set(state.wishes.clients.map(({ clientId }) => clientId));
@@ -86,25 +103,33 @@ export const API_KEY_ATTRIBUTE = 'sallyport.api-key';
 
 /** Reads what a deployment concerns in a realm. */
 export async function readState({ admin, realm, spec }: KeycloakTarget): Promise<RealmState> {
-  const wishes = createRealmWishes(spec);
   const found = await readRealm(admin, realm);
-  if (found === undefined) return { wishes, realm: undefined, scopes: [], clients: new Map() };
+  if (found === undefined)
+    return {
+      wishes: createRealmWishes(spec, []),
+      realm: undefined,
+      scopes: [],
+      clients: new Map(),
+      mayChangeClients: true,
+    };
+  const scopes = await readScopes(admin, realm);
+  const wishes = createRealmWishes(
+    spec,
+    scopes.map(({ name }) => name),
+  );
   const clients = new Map<string, FoundClient>();
   for (const { clientId } of wishes.clients) {
     const client = await readClient(admin, realm, clientId);
     if (client !== undefined) clients.set(clientId, client);
   }
-  return { wishes, realm: found, scopes: await readScopes(admin, realm), clients };
+  const mayChangeClients = await readMayChangeClients(admin, realm);
+  return { wishes, realm: found, scopes, clients, mayChangeClients };
 }
 
 /** Plans from what was read. Pure. */
 export function planRealm(
-  { wishes, realm, scopes, clients }: RealmState,
-  {
-    realm: name,
-    createsRealm,
-    rotatesRefreshTokens,
-  }: Pick<KeycloakTarget, 'realm' | 'createsRealm' | 'rotatesRefreshTokens'>,
+  { wishes, realm, scopes, clients, mayChangeClients }: RealmState,
+  { admin, realm: name, createsRealm, rotatesRefreshTokens }: Omit<KeycloakTarget, 'spec'>,
 ): KeycloakPlan {
   const problems: string[] = [];
   const notes: string[] = [];
@@ -114,6 +139,10 @@ export function planRealm(
   if (realm === undefined || rotatesRefreshTokens)
     steps.push(planRealmItself(name, realm, rotatesRefreshTokens));
   if (realm !== undefined && !rotatesRefreshTokens) notes.push(describeRotation(name, realm));
+  if (realm !== undefined && !scopes.some((entry) => entry.name === BASIC_SCOPE))
+    notes.push(
+      `realm ${name} has no client scope ${BASIC_SCOPE}; from Keycloak 25 on, no token has sub without it, and nobody can sign in`,
+    );
   const scope = scopes.find((entry) => entry.name === wishes.scope.name);
   steps.push(planScope(scope, wishes, notes, problems));
   const known = new Set([...scopes.map((entry) => entry.name), wishes.scope.name]);
@@ -132,7 +161,14 @@ export function planRealm(
         problems.push(`the realm has no client scope ${needed}, which ${wish.clientId} needs`);
     steps.push(planClient(found, wish));
   }
-  return { steps, problems, notes };
+  const isRealmVisible = realm === undefined || realm['revokeRefreshToken'] !== undefined;
+  const lacks = [
+    ...(rotatesRefreshTokens && !isRealmVisible ? (['view-realm'] as const) : []),
+    ...(!mayChangeClients && steps.some((step) => step.kind !== 'realm' && isPending(step))
+      ? (['manage-clients'] as const)
+      : []),
+  ].map((role) => describeLack(role, pathOf(name), admin.adminRealm));
+  return { steps, problems, lacks, notes };
 }
 
 function planRealmItself(
@@ -154,6 +190,8 @@ function planRealmItself(
 
 function describeRotation(name: string, realm: Members): string {
   const { revokeRefreshToken, refreshTokenMaxReuse } = realm;
+  if (revokeRefreshToken === undefined)
+    return `whether realm ${name} rotates refresh tokens is not known: the administrator may not view it`;
   return revokeRefreshToken === true && refreshTokenMaxReuse === 0
     ? `realm ${name} rotates refresh tokens; each is good for one use`
     : `realm ${name} does not rotate refresh tokens at each use (revokeRefreshToken ${String(revokeRefreshToken)}, refreshTokenMaxReuse ${String(refreshTokenMaxReuse)}); --rotate-refresh-tokens changes it, for every client of the realm`;

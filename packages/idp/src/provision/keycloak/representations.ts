@@ -65,6 +65,17 @@ export async function readClients(
   return clients;
 }
 
+/**
+ * Reads whether the administrator may change clients. Keycloak says it of each client, and a realm has clients from the
+ * start; of one that hides them all, the answer is no.
+ */
+export async function readMayChangeClients(admin: KeycloakAdmin, realm: string): Promise<boolean> {
+  const [first] = toList(await admin.get(`${pathOf(realm, 'clients')}?first=0&max=1`));
+  if (first === undefined) return false;
+  const { access } = toMembers(first);
+  return access === undefined || toMembers(access)['manage'] !== false;
+}
+
 /** Reads all client scopes of a realm. */
 export async function readScopes(
   admin: KeycloakAdmin,

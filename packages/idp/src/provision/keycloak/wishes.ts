@@ -21,6 +21,8 @@ export interface ClientWish {
   /** Attributes that are managed; an empty text means that there is none. */
   readonly attributes: Readonly<Record<string, string>>;
   readonly mapper: MapperWish;
+  /** Client scopes that all of its tokens have. */
+  readonly defaults: readonly string[];
   /** Client scopes that it can ask for, each default or optional. */
   readonly linked: readonly string[];
   /** Client scopes that it cannot ask for. */
@@ -57,8 +59,23 @@ const MAPPER_NAME = 'sallyport-audience';
 /** Scopes that an application has only if the specification says so: each gives it more than a person's name. */
 const GUARDED_SCOPES = [API_SCOPE, 'offline_access'];
 
-/** Translates a specification. */
-export function createRealmWishes(spec: DeploymentSpec): RealmWishes {
+/**
+ * Client scope that puts `sub` and `auth_time` into tokens, from Keycloak 25 on; before, they are always there. A realm
+ * gives it to every new client, unless someone took it out of the realm's default scopes.
+ *
+ * @see Keycloak, Upgrading Guide, "Migrating to 25.0.0", "New default client scope basic"
+ */
+export const BASIC_SCOPE = 'basic';
+
+/**
+ * Translates a specification.
+ *
+ * @param realmScopes - Names of the client scopes that the realm has; of those that a token needs, no other can be linked.
+ */
+export function createRealmWishes(
+  spec: DeploymentSpec,
+  realmScopes: readonly string[],
+): RealmWishes {
   const { audience, scope } = spec.authorizationServer;
   return {
     owner: audience,
@@ -71,14 +88,17 @@ export function createRealmWishes(spec: DeploymentSpec): RealmWishes {
         'display.on.consent.screen': 'false',
       },
     },
-    clients: listApplications(spec).map((application) => createClientWish(application, spec)),
+    clients: listApplications(spec).map((application) =>
+      createClientWish(application, spec, realmScopes),
+    ),
   };
 }
 
-/** Translates one application. */
+/** Translates one application, as {@link createRealmWishes} does. */
 export function createClientWish(
   application: IdpApplication,
   { authorizationServer }: DeploymentSpec,
+  realmScopes: readonly string[],
 ): ClientWish {
   const { clientId, name, grantTypes, scopes, redirectUris, tokenEndpointAuthMethod } = application;
   const isPublic = tokenEndpointAuthMethod === 'none';
@@ -105,6 +125,7 @@ export function createClientWish(
     },
     attributes: attributesOf(application, authorizationServer),
     mapper: createAudienceMapper(authorizationServer.audience),
+    defaults: realmScopes.includes(BASIC_SCOPE) ? [BASIC_SCOPE] : [],
     linked: scopes.filter((scope) => scope !== 'openid'),
     unlinked: GUARDED_SCOPES.filter((scope) => !scopes.includes(scope)),
     hasSecret: tokenEndpointAuthMethod === 'client_secret_basic',
