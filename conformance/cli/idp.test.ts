@@ -70,6 +70,41 @@ describe('sallyport idp', () => {
       'SALLYPORT_IDP_ADMIN_PASSWORD',
     ],
     [
+      'a realm that is a step up in the path',
+      [...keycloak, '--issuer', 'https://kc.example.com/realms/..'],
+      'expected a name of a realm',
+    ],
+    [
+      'a realm that is one when it is decoded',
+      [...keycloak, '--issuer', 'https://kc.example.com/realms/%2e%2E'],
+      'expected a name of a realm',
+    ],
+    [
+      'a realm with a slash in its name',
+      [...keycloak, '--issuer', 'https://kc.example.com/realms/a%2Fb'],
+      'expected a name of a realm',
+    ],
+    [
+      'a realm that cannot be decoded',
+      [...keycloak, '--issuer', 'https://kc.example.com/realms/%zz'],
+      'expected a name of a realm',
+    ],
+    [
+      'a realm of the administrator that is a step up in the path',
+      [...keycloak, '--issuer', 'https://kc.example.com/realms/a', '--admin-realm', '..'],
+      '--admin-realm: expected the name of a realm',
+    ],
+    [
+      'a line end in the issuer',
+      [...keycloak, '--issuer', 'https://kc.example.com/realms/a\n'],
+      '--issuer: expected a URL',
+    ],
+    [
+      'a line end in the public URL',
+      ['--provider', 'okta', '--public-url', `${PUBLIC_URL}\n`],
+      'publicUrl must be',
+    ],
+    [
       'two applications with one client ID',
       [...keycloak, '--web-client-id', 'sallyport-cli'],
       'three different',
@@ -77,6 +112,19 @@ describe('sallyport idp', () => {
   ])('%s is a wrong usage, in a sentence', async (_, args, said) => {
     const { code, stdout, stderr } = await run(['idp', 'plan', ...args]);
     expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(said)]);
+  });
+
+  it.each([
+    [
+      'issuer',
+      ['--public-url', PUBLIC_URL, '--issuer', 'https://me:canary@kc.example.com/realms/a'],
+    ],
+    ['public URL', ['--public-url', 'https://me:canary@platform.example.com']],
+  ])('a password in the %s is refused, and not repeated', async (_, args) => {
+    const { code, stdout, stderr } = await run(['idp', 'plan', '--provider', 'keycloak', ...args]);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain('sallyport: ');
+    expect(stderr).not.toContain('canary');
   });
 
   it('takes no password on the command line', async () => {

@@ -1,4 +1,14 @@
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { type FakeIdp, startFakeIdp } from '@sallyport/testing/idp/fake-idp';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -173,6 +183,45 @@ describe('sallyport init', () => {
     expect(code).toBe(2);
     expect(stderr).toContain(named);
     expect(listFiles(place.path)).toEqual([]);
+  });
+
+  it('writes nothing into a folder that others may write to, also through a link', async () => {
+    const place = makePlace();
+    const open = join(place.path, 'open');
+    mkdirSync(open);
+    chmodSync(open, 0o777);
+    symlinkSync(open, join(place.path, 'link'));
+    for (const name of ['open', 'link', 'open/new']) {
+      const { code, stdout, stderr } = await init(place, name, ...given());
+      expect([name, code, stdout]).toEqual([name, 1, '']);
+      expect(stderr).toContain(`others may write to ${realpathSync(open)}`);
+    }
+    expect(listFiles(place.path)).toEqual([]);
+  });
+
+  it('writes over no link, and not to where it leads', async () => {
+    const place = makePlace();
+    mkdirSync(join(place.path, 'my'));
+    symlinkSync(join(place.path, 'elsewhere'), join(place.path, 'my/sallyport.yaml'));
+    const { code } = await init(place, 'my', ...given());
+    expect(code).toBe(1);
+    expect(existsSync(join(place.path, 'elsewhere'))).toBe(false);
+  });
+
+  it('shows commands that a shell reads as they are meant, whatever stands in the issuer', async () => {
+    const place = makePlace();
+    const issuer = 'https://idp.example.com/realms/a;$(touch$IFS-x)';
+    const { code, stdout } = await init(
+      place,
+      'my folder',
+      '--public-url',
+      DOMAIN,
+      '--issuer',
+      issuer,
+    );
+    expect(code).toBe(0);
+    expect(stdout).toContain(` --issuer '${issuer}' --out 'my folder/secrets'`);
+    expect(stdout).toContain("sallyport serve --config 'my folder/sallyport.yaml'");
   });
 
   it('asks nothing without a terminal, and says what to give', async () => {

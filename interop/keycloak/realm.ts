@@ -54,7 +54,10 @@ export const ADA: { readonly username: string; readonly password: string } = {
   password: 'ada-password-1',
 };
 
+const UNAUTHORIZED = 401;
 let count = 0;
+/** The administrator's, until it ends. */
+let token = 'none';
 
 /** Makes a realm; without content an empty one, as the administration page makes it. */
 export async function makeRealm(content: RealmContent = {}): Promise<Realm> {
@@ -66,14 +69,18 @@ export async function makeRealm(content: RealmContent = {}): Promise<Realm> {
 /** Asks the admin interface of the Keycloak: a path below `/admin/realms`. @throws When the answer is no success. */
 export async function askKeycloak(path: string, method = 'GET', body?: object): Promise<unknown> {
   const keycloak = await findRunning();
-  const response = await fetch(`${keycloak.url}/admin/realms${path}`, {
-    method,
-    headers: {
-      authorization: `Bearer ${await takeToken(keycloak)}`,
-      'content-type': 'application/json',
-    },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
+  const send = (): Promise<Response> =>
+    fetch(`${keycloak.url}/admin/realms${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  let response = await send();
+  if (response.status === UNAUTHORIZED) {
+    // Keycloak takes its time over a password.
+    token = await takeToken(keycloak);
+    response = await send();
+  }
   const text = await response.text();
   if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
   return text === '' ? undefined : JSON.parse(text);
@@ -150,6 +157,5 @@ async function takeToken({ url, adminUser, adminPassword }: RunningKeycloak): Pr
       password: adminPassword,
     }),
   });
-  const { access_token: token } = (await response.json()) as { readonly access_token: string };
-  return token;
+  return ((await response.json()) as { readonly access_token: string }).access_token;
 }

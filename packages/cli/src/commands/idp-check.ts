@@ -8,6 +8,7 @@ import { readBoundedFile } from '@sallyport/config/files';
 import { type CheckedGrant, checkApplications } from '@sallyport/idp/grants';
 import { listApplications } from '@sallyport/idp/provision';
 import { accept, escapeUnprintable, type Result } from '@sallyport/protocol';
+import { checkSettings } from '../idp/check-settings.ts';
 import { readEmbeddedSetup } from '../idp/embedded.ts';
 import { openNetwork } from '../idp/open-keycloak.ts';
 import { readIssuer } from '../idp/read-issuer.ts';
@@ -31,7 +32,8 @@ const TERMS = { maxBytes: 65_536, mayBeLink: true, owner: 'any_user' } as const;
 const SIGNS = { passed: 'ok  ', failed: 'FAIL', undecided: '?   ' } as const;
 
 /**
- * Tries every grant with every application at the live issuer. Changes nothing there.
+ * Tries every grant with every application at the live issuer, and compares the settings of a Keycloak where an administrator
+ * is named. Changes nothing there.
  *
  * @returns 1 when something is not as it should be, or nothing could be proved.
  */
@@ -62,7 +64,8 @@ export async function checkIdp(options: IdpCheckOptions, stdio: Stdio): Promise<
     namesAudience: options.provider === 'auth0',
     fetch: network.value,
   });
-  return report(findings, issuer, isJson, stdio);
+  const settings = await checkSettings(options, setup.value, stdio);
+  return report([...findings, ...settings], issuer, isJson, stdio);
 }
 
 function findSetup(options: IdpCheckOptions): Result<CheckedSetup, Failure> {

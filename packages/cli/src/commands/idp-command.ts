@@ -59,7 +59,7 @@ export function addIdpCommand(program: Command, stdio: Stdio): void {
       const { applyIdp } = await import('./idp-apply.ts');
       await run(options, (talk, interruption) => applyIdp(options, talk, interruption));
     });
-  add('check', 'prove by use that each application has its grants and no other')
+  withAdministrator(add('check', 'prove by use that each application has its grants and no other'))
     .option('--service-scope <scope>', 'scope of service tokens (default: all)')
     .option('--state <folder>', 'with embedded: state folder of "sallyport up"', '.sallyport')
     .action(async (options) => {

@@ -20,6 +20,7 @@ import { writeInstallation } from '../init/write-installation.ts';
 import type { Interruption } from '../process/interruption.ts';
 import { ask, type Question } from '../terminal/question.ts';
 import { type ExitCode, type Failure, reportFailure } from '../terminal/report.ts';
+import { shellWord } from '../terminal/shell-word.ts';
 import { EXIT, type Stdio } from '../terminal/stdio.ts';
 import { doctor } from './doctor.ts';
 
@@ -159,6 +160,7 @@ function write(
       'Name another folder, or remove them.',
     );
   } catch (error) {
+    if (error instanceof Error && error.name === 'SallyportError') throw error;
     const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
     return fail(
       'out_unusable',
@@ -173,15 +175,21 @@ function describeNextSteps(
   hasSecret: boolean,
 ): readonly string[] {
   const [web] = secrets;
-  const out = here(resolve(configFile, '../secrets'));
+  const config = shellWord(here(configFile));
+  const setUp = [
+    'sallyport idp apply --provider keycloak',
+    `--public-url ${shellWord(publicUrl)}`,
+    `--issuer ${shellWord(issuer)}`,
+    `--out ${shellWord(here(resolve(configFile, '../secrets')))}`,
+  ].join(' ');
   return [
     ...(hasSecret || web === undefined
       ? []
       : [
-          `put the secret of ${web.clientId} into ${here(web.file)}${/\/realms\/[^/]+$/.test(issuer) ? `, or have it written: sallyport idp apply --provider keycloak --public-url ${publicUrl} --issuer ${issuer} --out ${out}` : ''}`,
+          `put the secret of ${web.clientId} into ${here(web.file)}${/\/realms\/[^/]+$/.test(issuer) ? `, or have it written: ${setUp}` : ''}`,
         ]),
-    `sallyport serve --check --online --config ${here(configFile)}`,
-    `sallyport serve --config ${here(configFile)}`,
+    `sallyport serve --check --online --config ${config}`,
+    `sallyport serve --config ${config}`,
     ...(recipe === undefined
       ? []
       : recipe.next.map((step) => `${here(dirname(recipe.folder))}: ${step}`)),

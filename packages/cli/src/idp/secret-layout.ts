@@ -19,6 +19,8 @@ export interface SecretPlace {
 /** Key of the service app's secret in every Secret, and of the web app's. */
 const SERVICE_KEY = 'client_secret';
 const WEB_KEY = 'oidc_client_secret';
+/** Folder of the service apps of single components, whose Secrets the requirement does not name. */
+const COMPONENTS = 'services';
 
 /**
  * Lists the four places of the requirement, and one for each service app of a single component.
@@ -42,7 +44,7 @@ export function listSecretPlaces(
     { namespace: 'cloud-cp', name: controlPlaneSecret, keys: ofService },
     { namespace: 'cloud', name: 'cloud-secret-auth', keys: ofService },
     ...further.map(({ clientId }) => ({
-      namespace: 'services',
+      namespace: COMPONENTS,
       name: toFileName(clientId),
       keys: { [SERVICE_KEY]: clientId },
     })),
@@ -72,13 +74,17 @@ export function findSecretFiles(
   return files;
 }
 
+/** Whether a place is a Secret that the requirement names, and not that of a single component. */
+export function isNamedSecret({ namespace }: SecretPlace): boolean {
+  return namespace !== COMPONENTS;
+}
+
 /** Writes the Secrets as manifests. Each names its own keys alone, so that a server-side apply keeps the others. */
 export function formatSecretManifests(
   places: readonly SecretPlace[],
   secrets: ReadonlyMap<string, string>,
 ): string {
   return places
-    .filter(({ namespace }) => namespace !== 'services')
     .map(({ namespace, name, keys }) =>
       stringify(
         {

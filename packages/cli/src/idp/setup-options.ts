@@ -94,8 +94,11 @@ function findIssuerProblem({
   dangerouslyAllowPlainHttp = false,
 }: RealmOptions): string | undefined {
   const url = URL.parse(issuer);
-  if (url === null || !/^https?:$/.test(url.protocol))
+  // A URL's parser passes over line ends and blanks, which then stand in files and requests.
+  if (url === null || !/^https?:$/.test(url.protocol) || /[\s\p{Cc}]/u.test(issuer))
     return 'expected a URL such as https://idp.example.com/realms/platform';
+  if (url.username !== '' || url.password !== '')
+    return 'expected a URL without a user and a password in it';
   const isPlain = url.protocol === 'http:' && !isLoopbackHost(url.hostname);
   return isPlain && !dangerouslyAllowPlainHttp
     ? `${url.origin} would get the administrator's password and the client secrets by plain http; give --dangerously-allow-plain-http if no one can listen in between`
@@ -114,14 +117,40 @@ export function readKeycloakPlace(
     return wrongUsage(
       '--issuer: expected the address of a realm, such as https://keycloak.example.com/realms/platform, without a slash at its end',
     );
+  const { adminRealm = 'master' } = options;
+  const name = decode(realm);
+  if (name === undefined) return wrongUsage('--issuer: expected a name of a realm behind /realms/');
+  if (!isName(adminRealm)) return wrongUsage('--admin-realm: expected the name of a realm');
   const credentials = readCredentials(options, environment);
   if (!credentials.ok) return credentials;
-  return accept({
-    url,
-    realm: decodeURIComponent(realm),
-    adminRealm: options.adminRealm ?? 'master',
-    credentials: credentials.value,
-  });
+  return accept({ url, realm: name, adminRealm, credentials: credentials.value });
+}
+
+/** The name of a realm as it stands in a path; undefined for one that a path cannot have. */
+function decode(segment: string): string | undefined {
+  try {
+    const name = decodeURIComponent(segment);
+    return isName(name) ? name : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Dots alone would lead to another object than a realm. */
+function isName(name: string): boolean {
+  return !/^\.{0,2}$/.test(name) && !/[/\\\p{Cc}]/u.test(name);
+}
+
+/** Whether an administrator is named, by an option or by the variable of a secret. */
+export function namesAdministrator(options: RealmOptions, environment: Environment): boolean {
+  return [
+    options.adminUser,
+    options.adminPasswordFile,
+    options.adminClientId,
+    options.adminClientSecretFile,
+    environment[ADMIN_PASSWORD],
+    environment[ADMIN_CLIENT_SECRET],
+  ].some((given) => (given ?? '') !== '');
 }
 
 function readCredentials(

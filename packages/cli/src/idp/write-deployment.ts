@@ -15,12 +15,12 @@ import {
 } from '@sallyport/config/files';
 import { SallyportError } from '@sallyport/protocol';
 import { formatVariables } from '../up/deployment.ts';
-import { fileOf, formatSecretManifests, listSecretPlaces } from './secret-layout.ts';
+import { fileOf, formatSecretManifests, isNamedSecret, listSecretPlaces } from './secret-layout.ts';
 import type { Setup } from './setup-options.ts';
 
 /** How secrets are written. */
 export interface SecretForm {
-  /** One file of manifests in place of a file for each key. */
+  /** One file of manifests in place of a file for each key; those of single components stay files. */
   readonly manifests: boolean;
   readonly controlPlaneSecret: string;
 }
@@ -68,11 +68,11 @@ export function writeDeployment(
     ...(manifests ? {} : { OIDC_CLIENT_SECRET_FILE: webSecret[0] ?? '' }),
   };
   const files = new Map([[join(folder, VARIABLES_FILE), formatVariables(variables)]]);
-  if (manifests) files.set(join(folder, MANIFESTS_FILE), formatSecretManifests(places, secrets));
-  else
-    for (const place of places)
-      for (const [key, clientId] of Object.entries(place.keys))
-        files.set(fileOf(folder, place, key), secrets.get(clientId) ?? '');
+  const named = manifests ? places.filter(isNamedSecret) : [];
+  if (manifests) files.set(join(folder, MANIFESTS_FILE), formatSecretManifests(named, secrets));
+  for (const place of places.filter((entry) => !named.includes(entry)))
+    for (const [key, clientId] of Object.entries(place.keys))
+      files.set(fileOf(folder, place, key), secrets.get(clientId) ?? '');
   return [...files].map(([file, content]) => ({
     file: relative(folder, file),
     state: writePrivately(file, content),

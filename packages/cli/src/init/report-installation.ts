@@ -6,6 +6,7 @@
 
 import { dirname, relative, sep } from 'node:path';
 import { formatSection, joinSections } from '../terminal/sections.ts';
+import { shellWord } from '../terminal/shell-word.ts';
 import type { Installation } from './installation.ts';
 
 /** A path as the operator would write it. */
@@ -58,7 +59,7 @@ export function reportEnd(
 ): string {
   const [web] = secrets;
   return hasSecret || web === undefined
-    ? `Done. To start it: sallyport serve --config ${here(configFile)}`
+    ? `Done. To start it: sallyport serve --config ${shellWord(here(configFile))}`
     : `Done. Still to do: write the secret of the web app ${clientIds.web} into ${here(web.file)}`;
 }
 

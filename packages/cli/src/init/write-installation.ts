@@ -10,6 +10,7 @@ import { makeFolder } from '@sallyport/config/files';
 import { accept, type Result, refuse } from '@sallyport/protocol';
 import { writeRecipe } from '@sallyport/recipes';
 import { createKeyRingFile } from '@sallyport/server';
+import { assertOwnFolder } from '../idp/write-deployment.ts';
 import type { Installation } from './installation.ts';
 
 const PRIVATE_FOLDER = 0o700;
@@ -20,10 +21,10 @@ const PRIVATE_FILE = 0o600;
  *
  * @param webSecret - Put into its place; absent: the operator does that later.
  * @returns The paths that were written; otherwise those that are there already, and nothing was written.
- * @throws What the file system says.
+ * @throws What the file system says. {@link SallyportError} `SP_STATE_UNUSABLE` for a folder that others may write to.
  */
 export function writeInstallation(
-  { files, secrets, keyRingFile, recipe }: Installation,
+  { configFile, files, secrets, keyRingFile, recipe }: Installation,
   webSecret: string | undefined,
   now: number,
 ): Result<readonly string[], readonly string[]> {
@@ -36,6 +37,10 @@ export function writeInstallation(
   const planned = [...all.keys(), keyRingFile, ...recipeFiles];
   const present = planned.filter((file) => existsSync(file));
   if (present.length > 0) return refuse(present);
+  const folder = dirname(configFile);
+  makeFolder(folder, PRIVATE_FOLDER);
+  // Who could put files of theirs in place of these would choose the secrets and whom the service trusts.
+  assertOwnFolder(folder);
   for (const { file } of secrets) makeFolder(dirname(file), PRIVATE_FOLDER);
   for (const [file, content] of all) {
     makeFolder(dirname(file), PRIVATE_FOLDER);

@@ -238,7 +238,7 @@ function checkToken(clientId: string, token: string, audience: string): CheckedG
       tried,
       result: 'failed',
       finding:
-        'sub is absent, and the platform takes no such token; at Keycloak, the client scope basic is not among the default ones of the client',
+        'sub is absent, and the platform takes no such token; at Keycloak, link the client scope basic as a default one',
     };
   return scopes.includes(API_SCOPE)
     ? { clientId, tried, result: 'passed', finding: `${audience}, ${API_SCOPE}` }

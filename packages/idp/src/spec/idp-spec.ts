@@ -166,11 +166,15 @@ function assertPublicUrl(publicUrl: string): void {
   const isUsable =
     url !== null &&
     (url.protocol === 'http:' || url.protocol === 'https:') &&
-    !/[?#]|\/$/.test(publicUrl);
+    url.username === '' &&
+    url.password === '' &&
+    // The parser passes over blanks and line ends; what is registered is the text.
+    !/[?#\s\p{Cc}]|\/$/u.test(publicUrl);
   if (isUsable) return;
   throw new SallyportError('SP_CONFIG_INVALID', {
     component: 'idp',
-    detail: 'publicUrl must be an http or https URL without query, fragment and trailing slash',
+    detail:
+      'publicUrl must be an http or https URL without user, blank, query, fragment and trailing slash',
   });
 }
 

@@ -127,7 +127,7 @@ export async function readState({ admin, realm, spec }: KeycloakTarget): Promise
 }
 
 /** Plans from what was read. Pure. */
-export function planRealm(
+function planRealm(
   { wishes, realm, scopes, clients, mayChangeClients }: RealmState,
   { admin, realm: name, createsRealm, rotatesRefreshTokens }: Omit<KeycloakTarget, 'spec'>,
 ): KeycloakPlan {
@@ -141,7 +141,7 @@ export function planRealm(
   if (realm !== undefined && !rotatesRefreshTokens) notes.push(describeRotation(name, realm));
   if (realm !== undefined && !scopes.some((entry) => entry.name === BASIC_SCOPE))
     notes.push(
-      `realm ${name} has no client scope ${BASIC_SCOPE}; from Keycloak 25 on, no token has sub without it, and nobody can sign in`,
+      `realm ${name} has no client scope ${BASIC_SCOPE}; from Keycloak 25 on, no access token of a person has sub without it, and the platform refuses them`,
     );
   const scope = scopes.find((entry) => entry.name === wishes.scope.name);
   steps.push(planScope(scope, wishes, notes, problems));
@@ -194,7 +194,7 @@ function describeRotation(name: string, realm: Members): string {
     return `whether realm ${name} rotates refresh tokens is not known: the administrator may not view it`;
   return revokeRefreshToken === true && refreshTokenMaxReuse === 0
     ? `realm ${name} rotates refresh tokens; each is good for one use`
-    : `realm ${name} does not rotate refresh tokens at each use (revokeRefreshToken ${String(revokeRefreshToken)}, refreshTokenMaxReuse ${String(refreshTokenMaxReuse)}); --rotate-refresh-tokens changes it, for every client of the realm`;
+    : `realm ${name} does not rotate refresh tokens at each use (revokeRefreshToken ${JSON.stringify(revokeRefreshToken)}, refreshTokenMaxReuse ${JSON.stringify(refreshTokenMaxReuse)}); --rotate-refresh-tokens changes it, for every client of the realm`;
 }
 
 function planScope(

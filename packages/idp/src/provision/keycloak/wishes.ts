@@ -60,8 +60,8 @@ const MAPPER_NAME = 'sallyport-audience';
 const GUARDED_SCOPES = [API_SCOPE, 'offline_access'];
 
 /**
- * Client scope that puts `sub` and `auth_time` into tokens, from Keycloak 25 on; before, they are always there. A realm
- * gives it to every new client, unless someone took it out of the realm's default scopes.
+ * Client scope that puts `sub` into access tokens of people, and `auth_time`, from Keycloak 25 on; before, they are always
+ * there. A realm gives it to every new client, unless someone took it out of the realm's default scopes.
  *
  * @see Keycloak, Upgrading Guide, "Migrating to 25.0.0", "New default client scope basic"
  */
