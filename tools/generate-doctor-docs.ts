@@ -31,8 +31,8 @@ service as well.
 |---|---|
 | \`--config FILE\` | the admin service's YAML file; environment variables win over it, as for \`serve\` |
 | \`--client-config FILE\` | YAML file of a client or an internal service; may be given several times, one for each side |
-| \`--cluster\`, \`--context NAME\` | look at a cluster as well, through \`kubectl\`: Secrets, ExternalSecrets, Ingress objects, and what injects API keys into task pods |
-| \`--manifests FILE\` | the same objects from a file, such as \`kubectl get secrets,ingress,externalsecret,service,deployment,pods,namespaces,mutatingwebhookconfiguration -A -o yaml\` writes |
+| \`--cluster\`, \`--context NAME\` | look at a cluster as well, through \`kubectl\`: Secrets, ExternalSecrets, Ingress objects, what injects API keys into task pods, and versions |
+| \`--manifests FILE\` | the same objects from a file, such as \`kubectl get secrets,ingress,externalsecret,service,endpointslice,deployment,pods,namespaces,mutatingwebhookconfiguration,ingressclass -A -o yaml\` writes |
 | \`--nginx FILE\` | look at the nginx in front of the platform as well: a file with those it includes, or what \`nginx -T\` writes |
 | \`--control-plane-namespace NAME\`, \`--data-plane-namespace NAME\` | \`cloud-cp\` and \`cloud\` |
 | \`--only GROUPS\`, \`--skip GROUPS\` | report some groups alone, or leave some out, joined by commas; what a group needs runs all the same |

@@ -17,6 +17,7 @@ const MADE_ELSEWHERE: Readonly<Record<string, string>> = {
   certificate_untrusted: 'packages/doctor/src/probes/host.test.ts',
   cluster_unreachable: 'packages/doctor/src/probes/cluster.test.ts',
   injection_not_done: 'interop/cluster/doctor-injection.test.ts',
+  kubernetes_too_old: 'packages/doctor/src/probes/versions.test.ts',
   keyring_unusable: 'packages/cli/src/doctor/machine-probes.test.ts',
   no_route: 'packages/doctor/src/probes/host.test.ts',
   secret_unreadable: 'packages/config/src/client-secret-file.process.test.ts',

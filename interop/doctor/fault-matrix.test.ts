@@ -3,6 +3,7 @@ import { granting, honestClaims } from './fake-token-endpoint.ts';
 import { openId } from './fault.ts';
 import { honestManifests } from './faults/cluster.ts';
 import { injectionManifests } from './faults/injection.ts';
+import { HONEST_VERSIONS } from './faults/versions.ts';
 import { FAULTS } from './faults.ts';
 import { type FaultyPlane, IDS, startFaultyPlane } from './faulty-plane.ts';
 
@@ -99,7 +100,7 @@ describe('An identity provider that looks at a code before the secret', () => {
 
 describe('A cluster that is well', () => {
   it('has no finding', async () => {
-    const manifests = [...honestManifests(plane), ...injectionManifests()];
+    const manifests = [...honestManifests(plane), ...injectionManifests(), ...HONEST_VERSIONS];
     const { findings, probes } = await plane.examine({ manifests });
     expect(findings).toEqual([]);
     const cluster = probes.filter(({ id }) => id.startsWith('cluster.'));
@@ -107,6 +108,7 @@ describe('A cluster that is well', () => {
     const left = cluster.filter(({ status }) => status !== 'ok');
     expect(left.map(({ id, why }) => `${id}: ${why}`)).toEqual([
       expect.stringMatching(/^cluster\.injection\.trial: .*manifests\.json is no running cluster$/),
+      expect.stringMatching(/^cluster\.versions\.kubernetes: .* is no running cluster$/),
     ]);
   });
 });

@@ -16,6 +16,7 @@ import { METADATA_FAULTS } from './faults/metadata.ts';
 import { NETWORK_FAULTS } from './faults/network.ts';
 import { PROXY_FAULTS } from './faults/proxy.ts';
 import { SECRETS_FAULTS } from './faults/secrets.ts';
+import { VERSION_FAULTS } from './faults/versions.ts';
 
 /** Every fault, in the order of the table. */
 export const FAULTS: readonly Fault[] = [
@@ -29,4 +30,5 @@ export const FAULTS: readonly Fault[] = [
   ...GRANTS_FAULTS,
   ...CLUSTER_FAULTS,
   ...INJECTION_FAULTS,
+  ...VERSION_FAULTS,
 ];

@@ -44,12 +44,16 @@ export interface Cluster {
    * Objects of a namespace.
    *
    * @param labels - Objects that have all of these alone; of pods a hundred at most, which have not ended.
+   * @param name - The object of this name alone.
    */
   list(
     kind: KubeKind,
     namespace: string,
     labels?: Labels,
+    name?: string,
   ): Promise<Result<readonly KubeObject[], ClusterRefusal>>;
+  /** Version of the API server, such as `v1.36.3`. Absent where there are files alone. */
+  readonly readVersion?: () => Promise<Result<string, ClusterRefusal>>;
   /** What would come of a pod, by a dry run that leaves none. Absent where there are files alone. */
   readonly tryPod?: (
     namespace: string,

@@ -22,11 +22,18 @@ export function createKubectlCluster(context: string): Cluster {
   const chosen = [...(context === '' ? [] : ['--context', context]), '--request-timeout=15s'];
   return {
     name: context === '' ? 'the cluster' : `the cluster ${context}`,
-    async list(kind, namespace, labels = {}) {
+    async list(kind, namespace, labels = {}, name = '') {
       const args =
-        kind === 'pods' ? listPods(namespace, labels) : listOthers(kind, namespace, labels);
+        kind === 'pods' ? listPods(namespace, labels) : listOthers(kind, namespace, labels, name);
       const read = await runKubectl(['get', ...args, ...chosen], undefined);
       return read.ok ? accept(itemsOf(read.value)) : refuse(toRefusal(read.error));
+    },
+    async readVersion() {
+      const read = await runKubectl(['version', '--output=json', ...chosen], undefined);
+      if (!read.ok) return refuse(toRefusal(read.error));
+      const { serverVersion } = read.value as { readonly serverVersion?: Members };
+      const version = serverVersion?.['gitVersion'];
+      return accept(typeof version === 'string' ? version : '');
     },
     async tryPod(namespace, pod) {
       const args = ['create', '--dry-run=server', '--filename=-', '--output=json'];
@@ -36,11 +43,19 @@ export function createKubectlCluster(context: string): Cluster {
   };
 }
 
-function listOthers(kind: KubeKind, namespace: string, labels: Labels): readonly string[] {
+type Members = Readonly<Record<string, unknown>>;
+
+function listOthers(
+  kind: KubeKind,
+  namespace: string,
+  labels: Labels,
+  name: string,
+): readonly string[] {
   const place = namespace === '' ? ['--all-namespaces'] : ['--namespace', namespace];
   const selector = toSelector(labels);
   const selected = selector === '' ? [] : [`--selector=${selector}`];
-  return [kind, ...place, ...selected, '--output=json'];
+  const named = name === '' ? [] : [`--field-selector=metadata.name=${name}`];
+  return [kind, ...place, ...selected, ...named, '--output=json'];
 }
 
 const PODS_MAX = 100;
@@ -110,14 +125,15 @@ export function readManifests(path: string): Result<Cluster, Failure> {
   }
   return accept({
     name: shown,
-    list: async (kind, namespace, labels = {}) =>
+    list: async (kind, namespace, labels = {}, name = '') =>
       accept(
         objects.filter((object) => {
           const metadata = object['metadata'] as Metadata | undefined;
           return (
             object['kind'] === KINDS[kind] &&
+            (name === '' || metadata?.name === name) &&
             (namespace === '' || (metadata?.namespace ?? namespace) === namespace) &&
-            Object.entries(labels).every(([name, value]) => metadata?.labels?.[name] === value)
+            Object.entries(labels).every(([key, value]) => metadata?.labels?.[key] === value)
           );
         }),
       ),
@@ -125,6 +141,7 @@ export function readManifests(path: string): Result<Cluster, Failure> {
 }
 
 interface Metadata {
+  readonly name?: unknown;
   readonly namespace?: unknown;
   readonly labels?: Readonly<Record<string, unknown>>;
 }

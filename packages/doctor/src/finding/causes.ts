@@ -11,6 +11,7 @@ import { INJECTION_CAUSES } from './injection-causes.ts';
 import { NETWORK_CAUSES } from './network-causes.ts';
 import { PLATFORM_CAUSES } from './platform-causes.ts';
 import { SECRET_CAUSES } from './secret-causes.ts';
+import { VERSION_CAUSES } from './version-causes.ts';
 
 /** What a cause is, whatever values are at fault. */
 export interface Cause {
@@ -31,7 +32,8 @@ export type CauseCode =
   | keyof typeof NETWORK_CAUSES
   | keyof typeof PLATFORM_CAUSES
   | keyof typeof GRANT_CAUSES
-  | keyof typeof INJECTION_CAUSES;
+  | keyof typeof INJECTION_CAUSES
+  | keyof typeof VERSION_CAUSES;
 
 /** Every cause by its name. */
 export const CAUSES: Readonly<Record<CauseCode, Cause>> = {
@@ -41,4 +43,5 @@ export const CAUSES: Readonly<Record<CauseCode, Cause>> = {
   ...PLATFORM_CAUSES,
   ...GRANT_CAUSES,
   ...INJECTION_CAUSES,
+  ...VERSION_CAUSES,
 };

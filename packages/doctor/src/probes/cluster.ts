@@ -13,6 +13,7 @@ import { judgeSecrets } from './cluster-secrets.ts';
 import { createIngressProbe } from './ingress.ts';
 import { listInjectionProbes } from './injection-list.ts';
 import { listObjects } from './list-objects.ts';
+import { listVersionProbes } from './versions.ts';
 
 /** Two refreshes that did not happen. */
 const STALE_INTERVALS = 2;
@@ -76,7 +77,8 @@ export function createClusterProbes(
   // What has not been synchronized is the cause of what is missing.
   const apiKey = createApiKeySecretProbe(subject, secrets, secretName, platformUrl);
   const injection = listInjectionProbes(subject, secrets, now);
-  return [secrets, synchronization, present, ingress, apiKey, ...injection];
+  const versions = listVersionProbes(subject, secrets);
+  return [secrets, synchronization, present, ingress, apiKey, ...injection, ...versions];
 }
 
 /**

@@ -20,8 +20,9 @@ export async function listObjects(
   kind: KubeKind,
   namespace: string,
   labels?: Labels,
+  name?: string,
 ): Promise<Outcome<readonly KubeObject[]>> {
-  const listed = await cluster.list(kind, namespace, labels);
+  const listed = await cluster.list(kind, namespace, labels, name);
   if (listed.ok) return found(listed.value);
   const { reason, words } = listed.error;
   switch (reason) {
