@@ -105,6 +105,11 @@ describe('sallyport idp', () => {
       'publicUrl must be',
     ],
     [
+      'a service app whose secret could have no folder',
+      ['--provider', 'okta', '--public-url', PUBLIC_URL, '--further-service', '/'.repeat(86)],
+      '--further-service: expected',
+    ],
+    [
       'two applications with one client ID',
       [...keycloak, '--web-client-id', 'sallyport-cli'],
       'three different',

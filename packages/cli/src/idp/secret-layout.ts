@@ -102,6 +102,14 @@ export function formatSecretManifests(
     .join('---\n');
 }
 
+/** Longest name of a folder that common file systems have, in bytes. */
+const FOLDER_NAME_MAX = 255;
+
+/** Whether the secret of a single component's service app can have a folder of its own. */
+export function canHaveFolder(clientId: string): boolean {
+  return toFileName(clientId).length <= FOLDER_NAME_MAX;
+}
+
 /** A client ID as the name of a folder: it may hold a slash, or be two dots. */
 function toFileName(clientId: string): string {
   return encodeURIComponent(clientId).replace(/^\.+/, (dots) => dots.replaceAll('.', '%2E'));

@@ -16,6 +16,7 @@ import type { Environment } from '../profile/sources.ts';
 import type { Failure } from '../terminal/report.ts';
 import { EXIT } from '../terminal/stdio.ts';
 import type { Provider } from './providers.ts';
+import { canHaveFolder } from './secret-layout.ts';
 
 /** Options that lead to a realm of Keycloak. */
 export interface RealmOptions {
@@ -75,6 +76,9 @@ export function readSetup(options: SetupOptions): Result<Setup, Failure> {
     return wrongUsage('--public-url: expected the public URL of the platform');
   const problem = issuer === '' ? undefined : findIssuerProblem(options);
   if (problem !== undefined) return wrongUsage(`--issuer: ${problem}`);
+  const tooLong = options.furtherService?.find((clientId) => !canHaveFolder(clientId));
+  if (tooLong !== undefined)
+    return wrongUsage('--further-service: expected a client ID that can be the name of a folder');
   try {
     const ids = { web: webClientId, native: nativeClientId, service: serviceClientId };
     const spec = createDeploymentSpec(publicUrl, ids, {

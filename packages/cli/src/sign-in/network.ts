@@ -51,16 +51,20 @@ export async function createFetch(
 }
 
 /** Form fields that are no secret and may be in a sentence that helps. */
-const OPEN_FIELDS = new Set(['grant_type', 'client_id', 'redirect_uri', 'scope', 'audience']);
+const OPEN_FIELDS = new Set([
+  'grant_type',
+  'client_id',
+  'redirect_uri',
+  'scope',
+  'audience',
+  'username',
+  'token_type_hint',
+]);
 
 /** Passes every secret to `conceal` before it is sent. */
 function concealing(send: typeof fetch, conceal: (secret: string) => void): typeof fetch {
   return (input, init) => {
-    const { body } = init ?? {};
-    if (typeof body === 'string' && !body.startsWith('{')) {
-      for (const [name, value] of new URLSearchParams(body))
-        if (!OPEN_FIELDS.has(name)) conceal(value);
-    }
+    for (const [name, value] of readForm(init?.body)) if (!OPEN_FIELDS.has(name)) conceal(value);
     for (const [, value] of new Headers(init?.headers)) {
       const [, scheme, credentials = ''] = /^(Basic|Bearer) (\S+)$/i.exec(value) ?? [];
       if (scheme === undefined) continue;
@@ -69,6 +73,12 @@ function concealing(send: typeof fetch, conceal: (secret: string) => void): type
     }
     return send(input, init);
   };
+}
+
+/** Fields of a body that is a form; none of any other. */
+function readForm(body: RequestInit['body']): Iterable<[string, string]> {
+  if (body instanceof URLSearchParams) return body;
+  return typeof body === 'string' && !body.startsWith('{') ? new URLSearchParams(body) : [];
 }
 
 function concealPassword(credentials: string, conceal: (secret: string) => void): void {
