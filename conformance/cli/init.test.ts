@@ -276,6 +276,8 @@ describe.skipIf(!hasTerminal())("sallyport init on a terminal (needs util-linux'
     terminal.type('\r');
     const { code, screen } = await terminal.ended;
     expect([code, screen]).toEqual([0, expect.stringContaining('  my/sallyport.yaml')]);
+    // Questions and doctor have ended: its last line is what is to be done next.
+    expect(screen.trimEnd().split('\n\n').at(-1)).toMatch(/^Done[.] Still to do: /);
     expect(readFileSync(join(home.path, 'my/sallyport.yaml'), 'utf8')).toContain(
       `publicUrl: "https://${DOMAIN}"`,
     );

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { granting, honestClaims } from './fake-token-endpoint.ts';
-import { openId } from './fault.ts';
+import { openId, withNginx } from './fault.ts';
 import { honestManifests } from './faults/cluster.ts';
 import { injectionManifests } from './faults/injection.ts';
 import { HONEST_VERSIONS } from './faults/versions.ts';
@@ -79,6 +79,15 @@ describe('Client IDs of web app and service app that are swapped', () => {
     expect(first?.code).toBe('secret_of_another_app');
     expect(first?.what).toMatch(/client IDs or the secrets of the web app .* are swapped/);
     expect(first?.evidence).toHaveLength(2);
+  });
+});
+
+describe('A file of nginx that is well', () => {
+  it('has no finding', async () => {
+    const { findings, probes } = await plane.examine(await withNginx((text) => text)(plane));
+    expect(findings).toEqual([]);
+    const nginx = probes.filter(({ id }) => id.startsWith('proxy.nginx'));
+    expect(nginx.map(({ status }) => status)).toEqual(['ok', 'ok', 'ok']);
   });
 });
 

@@ -73,7 +73,7 @@ export const METADATA_PATHS = [
 export const TOKEN_PATH = '/idp/token';
 
 /** An nginx that is well, as a file: a check, whose verdicts are kept by a key of maps. */
-export const HONEST_NGINX = `
+const HONEST_NGINX = `
 map "$http_core_authorization" $bearer { default $http_core_authorization; "" $http_cookie; }
 proxy_cache_path cache keys_zone=verdicts:1m;
 server {
@@ -91,7 +91,7 @@ server {
 }
 `;
 
-/** That file, changed. */
+/** That file, changed; as it is with the identity. */
 export function withNginx(change: (text: string) => string): Fault['make'] {
   return (plane) => ({ nginx: plane.write('nginx.conf', change(HONEST_NGINX)) });
 }

@@ -33,6 +33,14 @@ const PAIRS: readonly (readonly [one: string, two: string])[] = [
     'a wrong client secret of the web app',
   ],
   ['AUTH_TOKEN_URL has a wrong path', 'the identity provider offers no device codes'],
+  [
+    'the ingress takes 4k of headers from the admin service, as nginx by default',
+    'a wrong client secret of the web app',
+  ],
+  [
+    'the ingress keeps verdicts by the cookie, and not by the bearer header',
+    'the ingress drops the header core-authorization',
+  ],
   ['the platform is not started', 'the issuer has a final slash too many'],
   [
     'server.security.useAuth is false at the running service',

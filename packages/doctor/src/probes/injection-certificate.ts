@@ -5,6 +5,7 @@
  */
 
 import { X509Certificate } from 'node:crypto';
+import { isIP } from 'node:net';
 import { type ClusterSubject, type KubeObject, listAt, textAt } from '../cluster.ts';
 import { type Finding, fail, warn } from '../finding/finding.ts';
 import { found, type Probe, skipped } from '../graph/probe.ts';
@@ -93,7 +94,8 @@ function judge(
         'Issue it again: with cert-manager look at kubectl describe certificate; else kubectl create secret tls',
       ),
     ];
-  const host = URL.parse(url)?.hostname ?? `${service}.${namespace}.svc`;
+  const named = URL.parse(url)?.hostname ?? `${service}.${namespace}.svc`;
+  const host = named.replace(/^\[(.*)\]$/, '$1');
   const validTo = Date.parse(leaf.validTo);
   const evidence = [
     `Secret ${secret}: ${leaf.subjectAltName ?? 'no name'}`,
@@ -125,7 +127,8 @@ function judge(
       ),
     ];
   // The API server reads alternative names alone.
-  if (leaf.checkHost(host, { subject: 'never' }) === undefined)
+  const isFor = isIP(host) === 0 ? leaf.checkHost(host, { subject: 'never' }) : leaf.checkIP(host);
+  if (isFor === undefined)
     return [
       fail(
         'webhook_certificate_other_name',

@@ -34,6 +34,6 @@ export function isSelected(labels: Labels, selector: unknown): boolean {
 }
 
 /** Whether each of the labels is there with its value. */
-export function hasLabels(labels: Labels, wanted: Labels): boolean {
+function hasLabels(labels: Labels, wanted: Labels): boolean {
   return Object.entries(wanted).every(([name, value]) => labels[name] === value);
 }
