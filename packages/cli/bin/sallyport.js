@@ -74,8 +74,7 @@ function expectSignals() {
 /**
  * Becomes a process that stays small while it serves, under the same process id. What serves makes
  * short-lived objects: a young generation and memory arenas that grow with the load take tens of megabytes
- * and save no time, and a compiler that has seen the first sessions being remembered would make room for
- * all later ones among what lives long. A runtime that may take four gigabytes lets its memory grow to
+ * and save no time. A runtime that may take four gigabytes lets its memory grow to
  * several times what it needs before it looks for what is gone; what serves needs some fifty megabytes, and
  * a process that wants a gigabyte is broken. All of that can only be said when a process starts. Does
  * nothing where the command line or the environment says it already, as the systemd unit does, in a worker (its

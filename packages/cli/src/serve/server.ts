@@ -14,6 +14,7 @@ import { openServerSecrets, type ServerSecrets } from '../admin/client-secret.ts
 import { traceLog } from '../observe/traced-log.ts';
 import { openTraces } from '../observe/traces.ts';
 import { createSystemPorts } from '../process/ports.ts';
+import { prepareToServe } from '../process/serving-runtime.ts';
 import { openGraphSource } from './graph-source.ts';
 import { LISTEN_KEYS } from './listen-keys.ts';
 import { createReplaceableGraph } from './replaceable-graph.ts';
@@ -132,6 +133,7 @@ export async function startServer(
     const graph = createReplaceableGraph(first, { readiness, ...ports });
     if (warmUpWithinMs !== undefined) await warmUp(first, warmUpWithinMs, { ...ports, signal });
     const listeners = await openListeners(listListeners(graph.handlers, config, socketPath));
+    prepareToServe();
     return { source, graph, listeners };
   }
 }

@@ -13,6 +13,7 @@ import { openClientSecret } from '../admin/client-secret.ts';
 import { createAdmin } from '../admin/create-admin.ts';
 import { openServingSessionStore } from '../admin/open-session-store.ts';
 import { createSystemPorts } from '../process/ports.ts';
+import { prepareToServe } from '../process/serving-runtime.ts';
 import { type Deployment, deploymentVariables } from './deployment.ts';
 
 /** What {@link startAdmin} needs. */
@@ -62,6 +63,7 @@ export async function startAdmin(
     await admin.close();
     secret.value.close();
   });
+  prepareToServe();
   return admin;
 }
 
