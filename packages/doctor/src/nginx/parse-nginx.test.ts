@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Directive, parseNginx } from './parse-nginx.ts';
 
@@ -54,4 +55,45 @@ describe('A configuration of nginx', () => {
       'a {content_by_lua_block; b}; c',
     );
   });
+
+  it('gives back every tree of directives that is written with quotes', () => {
+    const word = fc.string({ unit: 'binary', maxLength: 8 });
+    const { tree } = fc.letrec<{ tree: Written[]; directive: Written }>((tie) => ({
+      tree: fc.array(tie('directive'), { maxLength: 2 }),
+      directive: fc.record({
+        name: fc.stringMatching(/^[a-z_]{1,10}$/).filter((name) => !name.endsWith('_by_lua_block')),
+        words: fc.array(word, { maxLength: 3 }),
+        block: fc.option(tie('tree'), { nil: undefined, maxDepth: 3 }),
+      }),
+    }));
+    fc.assert(
+      fc.property(tree, (directives) => {
+        const parsed = parseNginx(write(directives));
+        expect(parsed.ok && parsed.value.map(withoutLine)).toEqual(directives);
+      }),
+    );
+  });
+
+  it.each(['${', '"', "'", '\\', '"\\', '{', 'a{b;}', '#', '$\n', 'a '])(
+    'is read in one pass, whatever stands in it: 100000 times %j',
+    (piece) => {
+      expect(typeof parseNginx(piece.repeat(100_000)).ok).toBe('boolean');
+    },
+  );
 });
+
+type Written = Omit<Directive, 'line' | 'block'> & { readonly block: Written[] | undefined };
+
+function write(directives: readonly Written[]): string {
+  const quoted = (word: string) => `"${word.replaceAll(/[\\"]/g, '\\$&')}"`;
+  return directives
+    .map(({ name, words, block }) => {
+      const head = [name, ...words.map(quoted)].join(' ');
+      return block === undefined ? `${head};` : `${head} {${write(block)}}`;
+    })
+    .join('\n');
+}
+
+function withoutLine({ name, words, block }: Directive): Written {
+  return { name, words, block: block?.map(withoutLine) };
+}

@@ -78,9 +78,9 @@ export function parseNginx(text: string): Result<readonly Directive[], SyntaxPro
   }
 }
 
-/** White space, a comment, a quoted word, a mark, or a plain word, in which `${` is no brace. */
+/** White space, a comment, a quoted word, a mark, or a plain word, in which `${name}` holds no brace. */
 const TOKEN =
-  /(?<space>\s+)|(?<comment>#[^\n]*)|"(?<double>(?:[^"\\]|\\.)*)"|'(?<single>(?:[^'\\]|\\.)*)'|(?<mark>[;{}])|(?<plain>(?:\\.|\$\{[^}\s]*\}|[^\s;{}"'\\])(?:\\.|\$\{[^}\s]*\}|[^\s;{\\])*)|(?<other>.)/gsu;
+  /(?<space>\s+)|(?<comment>#[^\n]*)|"(?<double>(?:[^"\\]|\\.)*)"|'(?<single>(?:[^'\\]|\\.)*)'|(?<mark>[;{}])|(?<plain>(?:\\.|\$\{\w{1,200}\}|[^\s;{}"'\\])(?:\\.|\$\{\w{1,200}\}|[^\s;{\\])*)|(?<other>.)/gsu;
 
 function readTokens(text: string): readonly Token[] {
   const tokens: Token[] = [];
