@@ -31,3 +31,14 @@ it('a request that must not be sent twice is not sent to a server whose certific
   });
   expect(seen).toEqual([]);
 });
+
+it('neither is any other request, which fails as with the fetch of the runtime', async () => {
+  const { url, seen } = await startStranger();
+  const { fetch } = createSystemPorts(() => {});
+  await expect(fetch(url)).rejects.toMatchObject({
+    name: 'TypeError',
+    message: 'fetch failed',
+    cause: { code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' },
+  });
+  expect(seen).toEqual([]);
+});
