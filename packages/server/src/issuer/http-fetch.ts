@@ -8,9 +8,10 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
 import type { Socket } from 'node:net';
-import { pipeline, Readable, type Transform } from 'node:stream';
+import { type Duplex, pipeline, Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createUnzip } from 'node:zlib';
 import type { Schedule } from '../time/schedule.ts';
+import { type AgentRequestOptions, createAgents } from './outgoing-agents.ts';
 
 /** There was no connection, or no TLS: nothing of the request can have reached the server. */
 export class NotSentError extends Error {
@@ -55,10 +56,7 @@ export function createHttpFetch({
   connections,
   onConnected,
 }: HttpFetchOptions): typeof fetch {
-  const agents = {
-    http: new http.Agent({ ...connections, ...proxied(http) }),
-    https: new https.Agent({ ...connections, ...proxied(https) }),
-  };
+  const agents = createAgents(connections);
 
   return async (input, init) => {
     const signal = init?.signal ?? undefined;
@@ -66,9 +64,12 @@ export function createHttpFetch({
     // Without the signal: a request follows it only until it is collected itself.
     const request = new Request(input, { ...init, signal: null });
     const body = request.body === null ? undefined : Buffer.from(await request.arrayBuffer());
+    // It may have fallen while the body was read: a signal tells only once.
+    signal?.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<Response>();
     const isSecure = new URL(request.url).protocol === 'https:';
-    const sent = (isSecure ? https : http).request(request.url, {
+    let begun: Duplex | undefined;
+    const options: AgentRequestOptions = {
       agent: isSecure ? agents.https : agents.http,
       method: request.method,
       headers: {
@@ -76,28 +77,39 @@ export function createHttpFetch({
         ...Object.fromEntries(request.headers),
         ...(body === undefined ? {} : { 'content-length': body.length }),
       },
-    });
+      onBegun: (connection) => (begun = connection),
+    };
+    const sent = (isSecure ? https : http).request(request.url, options);
     let isConnected = false;
     let answered: http.IncomingMessage | undefined;
+    const fail = (cause: unknown) => {
+      cancel();
+      signal?.removeEventListener('abort', onAbort);
+      reject(isConnected ? cause : new NotSentError('nothing was sent', { cause }));
+      // Nothing else ends a connection to a proxy: the request has none before the tunnel stands.
+      if (sent.socket === null) begun?.destroy();
+    };
+    const giveUp = (cause: Error) => {
+      (answered ?? sent).destroy(cause);
+      // The request itself says nothing before it has a connection.
+      if (sent.socket === null) fail(cause);
+    };
+    const onAbort = () => giveUp(signal?.reason as Error);
     const cancel = schedule(CONNECT_TIMEOUT_MS, () =>
-      sent.destroy(new Error(`no connection within ${CONNECT_TIMEOUT_MS / 1_000} s`)),
+      giveUp(new Error(`no connection within ${CONNECT_TIMEOUT_MS / 1_000} s`)),
     );
-    const giveUp = () => (answered ?? sent).destroy(signal?.reason as Error);
-    signal?.addEventListener('abort', giveUp, { once: true });
+    signal?.addEventListener('abort', onAbort, { once: true });
     sent.on('socket', (socket) =>
-      whenConnected(socket, isSecure, () => {
+      whenConnected(socket, () => {
         isConnected = true;
         cancel();
         onConnected?.(socket);
       }),
     );
-    sent.on('error', (cause) => {
-      cancel();
-      reject(isConnected ? cause : new NotSentError('nothing was sent', { cause }));
-    });
+    sent.on('error', fail);
     sent.on('upgrade', (_, socket) => socket.destroy());
     sent.on('close', () => {
-      signal?.removeEventListener('abort', giveUp);
+      signal?.removeEventListener('abort', onAbort);
       // Of no account once there is an answer, or another failure.
       reject(new Error('the connection ended without an answer'));
     });
@@ -115,16 +127,10 @@ export function createHttpFetch({
   };
 }
 
-/** The proxies that the runtime was started with. */
-function proxied({ globalAgent }: { readonly globalAgent: http.Agent }): http.AgentOptions {
-  const { proxyEnv } = (globalAgent as { readonly options?: http.AgentOptions }).options ?? {};
-  return proxyEnv === undefined ? {} : { proxyEnv };
-}
-
 /** A connection that is used again, or through a proxy, may stand already. */
-function whenConnected(socket: Socket, isSecure: boolean, then: () => void): void {
-  const isShakingHands = 'secureConnecting' in socket && socket.secureConnecting === true;
-  if (socket.connecting || isShakingHands)
+function whenConnected(socket: Socket, then: () => void): void {
+  const isSecure = 'secureConnecting' in socket;
+  if (socket.connecting || (isSecure && socket.secureConnecting === true))
     socket.once(isSecure ? 'secureConnect' : 'connect', then);
   else then();
 }

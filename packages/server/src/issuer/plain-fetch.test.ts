@@ -154,6 +154,18 @@ describe('a request that fails', () => {
     await waiting;
   });
 
+  it('does so with the reason where the wait is called off while its body is read', async () => {
+    const { fetch, url, sockets } = await setup(() => undefined);
+    const calledOff = new AbortController();
+    const form = { method: 'POST', body: new URLSearchParams({ code: 'c' }) };
+    const refused = expect(fetch(url, { ...form, signal: calledOff.signal })).rejects.toBe(
+      TIME_IS_UP,
+    );
+    calledOff.abort(TIME_IS_UP);
+    await refused;
+    expect(sockets).toEqual([]);
+  });
+
   it('that fails of itself is no wait that was called off', async () => {
     const { fetch, url } = await setup((socket) => socket.end());
     const { signal } = new AbortController();
