@@ -100,7 +100,7 @@ describe('The doctor at a platform with its services', () => {
     expect(stdout).toMatch(/Nothing is wrong: \d+ checks passed, \d+ skipped\./);
     const wrong = await run(['doctor', `https://${new URL(plane.url).host}`, ...args], {});
     expect(wrong.stdout).toContain('--ca-file .sallyport/tls/ca.pem');
-    expect(wrong.stdout).toContain('See: page doctor, section certificate_untrusted');
+    expect(wrong.stdout).toContain('See: docs/doctor.md#certificate_untrusted');
   });
 
   it('tries the credential of a file without tokenUrl as the service does, with no other configuration', async () => {

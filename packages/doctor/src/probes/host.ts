@@ -175,7 +175,7 @@ function judgeCertificate(
       'certificate_untrusted',
       `the certificate of ${name} ${url.origin} is of an authority that is not trusted here`,
       isLoopbackHost(url.hostname)
-        ? 'Name the authority: that of sallyport up is --ca-file .sallyport/tls/ca.pem here, and NODE_EXTRA_CA_CERTS=FILE for the service.'
+        ? 'Give the certificate of its authority: --ca-file FILE here (of sallyport up: --ca-file .sallyport/tls/ca.pem), NODE_EXTRA_CA_CERTS=FILE for the service.'
         : 'Name the authority with NODE_EXTRA_CA_CERTS=FILE for the service and --ca-file FILE here; a server has to send its intermediate certificates along.',
       evidence,
     );

@@ -53,7 +53,7 @@ export function createMetadataProbes(
     group: 'metadata',
     title: 'metadata beside the configuration',
     needs: [read],
-    run: (answers) => found(undefined, compare(answers.get(read), config)),
+    run: (answers) => found(undefined, comparePublished(answers.get(read), config)),
   };
   return { all: [open, read, configured], read };
 }
@@ -166,7 +166,11 @@ function isBehindSignIn(answer: Answer): boolean {
   return status === 200 && isPage(answer);
 }
 
-function compare(metadata: PlatformMetadata, config: Config | undefined): readonly Finding[] {
+/** Compares what is published with what is configured; each difference under the setting to correct. */
+export function comparePublished(
+  metadata: PlatformMetadata,
+  config: Config | undefined,
+): readonly Finding[] {
   const { authorizationHeader } = metadata;
   const findings: Finding[] = [];
   if (authorizationHeader !== (config?.auth.grpcAuthorizationHeader ?? authorizationHeader))
@@ -190,11 +194,15 @@ function compare(metadata: PlatformMetadata, config: Config | undefined): readon
     );
   if (config === undefined) return findings;
   const { externalAuthServer, thirdPartyConfig } = config.auth.appAuth;
+  const people = config.auth.userAuth.openId.baseUrl;
   const pairs = [
     [
       'metadata_issuer_differs',
       'issuer',
-      'auth.appAuth.externalAuthServer.baseUrl',
+      // Taken from the issuer of people where it is not given.
+      externalAuthServer.baseUrl === people
+        ? 'auth.userAuth.openId.baseUrl (OIDC_BASE_URL)'
+        : 'auth.appAuth.externalAuthServer.baseUrl',
       externalAuthServer.baseUrl,
       metadata.issuer,
     ],

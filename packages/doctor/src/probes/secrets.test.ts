@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -9,6 +9,8 @@ const folder = mkdtempSync(join(tmpdir(), 'sallyport-secrets-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 writeFileSync(join(folder, 'other'), 'a-secret', { mode: 0o600 });
 writeFileSync(join(folder, 'open'), 'a-secret', { mode: 0o644 });
+writeFileSync(join(folder, 'newline'), 'a-secret\n', { mode: 0o600 });
+writeFileSync(join(folder, 'empty'), '', { mode: 0o600 });
 
 async function look(path: string) {
   const source = { from: 'file', path, key: 'some.setting' } as const;
@@ -50,5 +52,22 @@ describe('The cure of a secret that is not there', () => {
 
   it('is none for one that is there', async () => {
     expect(await look(join(folder, 'other'))).toBeUndefined();
+  });
+});
+
+describe('The first line about a secret', () => {
+  it.each([
+    ['client_secret', 'the secret of the web app is missing: found no such'],
+    ['nowhere/client_secret', 'the secret of the web app is missing: found '],
+    ['empty', 'the secret of the web app is missing: found '],
+    ['newline', 'the secret of the web app is not written as expected: found a newline at the end'],
+  ])('of the file %s says "%s"', async (file, what) => {
+    expect((await look(join(folder, file)))?.what.slice(0, what.length)).toBe(what);
+  });
+
+  it('that is there and cannot be used does not say that it is missing', async () => {
+    const path = join(folder, 'folder-in-place-of-a-file');
+    mkdirSync(path);
+    expect((await look(path))?.what).toContain('the secret of the web app is not usable as it is');
   });
 });

@@ -121,10 +121,16 @@ export function toSecretFinding(
   const make = severity === 'fail' ? fail : warn;
   return make(
     codeOf(problem.code),
-    `the secret of ${use.name} is not usable as it is: found ${problem.found}`,
+    `the secret of ${use.name} ${toPredicate(problem.code, severity)}: found ${problem.found}`,
     `${toWritingFix(use, problem.code) ?? FIXES[problem.code] ?? `Put there ${problem.expected}`}.`,
     [formatConfigProblem(problem)],
   );
+}
+
+/** A warning is about a secret that is used all the same. */
+function toPredicate(code: SecretFindingCode, severity: Finding['severity']): string {
+  if (code === 'folder_missing' || HAS_NO_SECRET.has(code)) return 'is missing';
+  return severity === 'warn' ? 'is not written as expected' : 'is not usable as it is';
 }
 
 /** The name of the cause of a wrong text. */

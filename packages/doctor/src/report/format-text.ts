@@ -57,7 +57,7 @@ function formatFinding({ severity, what, evidence, fix, code }: PlacedFinding): 
     `${MARKS[severity]}  ${what}`,
     ...evidence.map((line) => `${INDENT}${line}`),
     `${INDENT}Fix: ${fix}`,
-    `${INDENT}See: page doctor, section ${code}`,
+    `${INDENT}See: docs/doctor.md#${code}`,
   ];
 }
 
