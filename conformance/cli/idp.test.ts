@@ -102,7 +102,7 @@ describe('sallyport idp', () => {
     [
       'a line end in the public URL',
       ['--provider', 'okta', '--public-url', `${PUBLIC_URL}\n`],
-      'publicUrl must be',
+      'the public URL: expected one such as https://platform.example.com',
     ],
     [
       'a service app whose secret could have no folder',

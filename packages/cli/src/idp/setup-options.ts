@@ -73,7 +73,9 @@ const SECRET_TERMS: FileTerms = { maxBytes: 4_096, mayBeLink: true, owner: 'any_
 export function readSetup(options: SetupOptions): Result<Setup, Failure> {
   const { publicUrl, issuer = '', webClientId, nativeClientId, serviceClientId } = options;
   if (publicUrl === undefined)
-    return wrongUsage('--public-url: expected the public URL of the platform');
+    return wrongUsage(
+      '--public-url: expected the address of the platform, such as https://platform.example.com',
+    );
   const problem = issuer === '' ? undefined : findIssuerProblem(options);
   if (problem !== undefined) return wrongUsage(`--issuer: ${problem}`);
   const tooLong = options.furtherService?.find((clientId) => !canHaveFolder(clientId));

@@ -84,6 +84,18 @@ describe('The applications of the embedded IdP', () => {
     ]);
   });
 
+  it('show the redirect URI that is not registered, where they are of another platform', async () => {
+    const applications = applicationsOf(createIdpSpec('https://other.example.com', CLIENT_IDS));
+    const { found } = await check({ applications });
+    const finding = found.find(
+      ({ clientId, tried }) => clientId === CLIENT_IDS.web && tried === 'grant authorization_code',
+    );
+    expect(finding).toMatchObject({
+      result: 'failed',
+      finding: expect.stringContaining('https://other.example.com/callback is not registered'),
+    });
+  });
+
   it('show a secret that is not theirs, and show it to no one', async () => {
     const wrong = new Map([...secrets, [CLIENT_IDS.service, 'not-the-secret-of-this-client']]);
     const { failed, text } = await check({ secrets: wrong });

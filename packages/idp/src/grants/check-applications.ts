@@ -57,6 +57,8 @@ const ON_BUT: Partial<Record<GrantOutcome, string>> = {
   request_refused: 'the request is refused for a parameter',
 };
 
+const OFF = 'it is switched off';
+
 /** Tries every grant with every application, one after the other. Sends no password of a person. */
 export async function checkApplications(
   check: ApplicationsCheck,
@@ -124,7 +126,7 @@ async function checkGrant(
     },
     check.fetch,
   );
-  const found = judge(application.clientId, grant, answer, isDue);
+  const found = judge(application.clientId, grant, answer, isDue, redirectUri);
   return answer.accessToken === undefined || !isDue
     ? [found]
     : [found, checkToken(application.clientId, answer.accessToken, check.audience)];
@@ -140,6 +142,7 @@ function judge(
   grant: TriedGrant,
   answer: GrantTry,
   isDue: boolean,
+  redirectUri: string | undefined,
 ): CheckedGrant {
   const tried = isDue ? `grant ${grant}` : `no grant ${grant}`;
   const seen = evidence(answer);
@@ -152,7 +155,8 @@ function judge(
   if (isDue) {
     if (outcome === 'undecided')
       return { clientId, tried, result: 'undecided', finding: `the answer does not say${seen}` };
-    const finding = why ?? (outcome === 'refused' ? 'it is switched off' : 'the client is refused');
+    const off = grant === 'authorization_code' ? toOffOrUnregistered(answer, redirectUri) : OFF;
+    const finding = why ?? (outcome === 'refused' ? off : 'the client is refused');
     return { clientId, tried, result: 'failed', finding: finding + seen };
   }
   const isRefused =
@@ -166,6 +170,11 @@ function judge(
     result: isRefused ? 'passed' : 'undecided',
     finding: isRefused ? 'refused' : `${why ?? 'the answer does not say'}${seen}`,
   };
+}
+
+/** A page in place of a redirect: providers answer so to an unknown redirect URI, and some where the grant is off. */
+function toOffOrUnregistered({ error }: GrantTry, redirectUri = 'the redirect URI'): string {
+  return error === '' ? `${redirectUri} is not registered, or the grant is switched off` : OFF;
 }
 
 /** The redirect URI is compared whole, and a code is given to nothing without PKCE where that is required. */

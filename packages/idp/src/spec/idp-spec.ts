@@ -174,7 +174,7 @@ function assertPublicUrl(publicUrl: string): void {
   throw new SallyportError('SP_CONFIG_INVALID', {
     component: 'idp',
     detail:
-      'publicUrl must be an http or https URL without user, blank, query, fragment and trailing slash',
+      'the public URL: expected one such as https://platform.example.com, without user, blank, query, fragment or slash at its end',
   });
 }
 

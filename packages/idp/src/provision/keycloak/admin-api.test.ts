@@ -66,6 +66,19 @@ describe('The admin interface of a Keycloak', () => {
     expect(server.requests.map(({ path }) => path)).toEqual([TOKEN_PATH]);
   });
 
+  it.each([
+    [400, "; compare the administrator's name, password or secret, and realm"],
+    [401, "; compare the administrator's name, password or secret, and realm"],
+    [404, "; compare the administrator's realm, and the address"],
+    [503, ' to the administrator: refused'],
+  ])('a token refused with %i ends with what to compare', async (status, end) => {
+    const { admin, server } = await answering('/admin/realms/a', { body: {} });
+    server.script(TOKEN_PATH, { status, body: { error: 'refused' } });
+    const message = await messageOf(admin.get('/a'));
+    expect(message.slice(-end.length)).toBe(end);
+    expect(message).not.toContain('canary');
+  });
+
   it('a refusal names the role that lacks, and where to give it', async () => {
     const { admin } = await answering('/admin/realms/a/clients', { status: 403 });
     expect(await messageOf(admin.post('/a/clients', {}))).toBe(

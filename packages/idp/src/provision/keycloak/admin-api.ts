@@ -107,7 +107,7 @@ export function createKeycloakAdmin(options: KeycloakAdminOptions): KeycloakAdmi
         status === 401 || status === 400 ? 'SP_CONFIG_INVALID' : 'SP_IDP_PROTOCOL',
         {
           component: 'keycloak',
-          detail: `${address} answered ${status} to the administrator${describe(json)}`,
+          detail: `${address} answered ${status} to the administrator${describe(json)}${toAdvice(status)}`,
         },
       );
     const halfMs = typeof lifetime === 'number' ? lifetime * HALF_SECOND_MS : TOKEN_USE_MS;
@@ -186,6 +186,14 @@ function formOf(credentials: KeycloakAdminCredentials): Record<string, string> {
 }
 
 /** Keycloak's own words, which repeat names and never a secret. */
+/** What to look at after a refusal of the administrator; after a failure of the server nothing. */
+function toAdvice(status: number): string {
+  if (status === NOT_FOUND) return "; compare the administrator's realm, and the address";
+  return status === 401 || status === 400
+    ? "; compare the administrator's name, password or secret, and realm"
+    : '';
+}
+
 function describe(json: unknown): string {
   const body = membersOf(json);
   const words = ['error', 'error_description', 'errorMessage'].flatMap((name) => {
