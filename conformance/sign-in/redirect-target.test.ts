@@ -293,5 +293,5 @@ describe('Where a browser is sent after signing in and out', () => {
       ),
       { numRuns: TOTAL / BATCH, endOnFailure: true },
     );
-  });
+  }, 240_000);
 });

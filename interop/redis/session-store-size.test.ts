@@ -6,7 +6,7 @@ import { REDIS } from './redis-process.ts';
 import { startRedis } from './redis-server.ts';
 
 const SESSIONS = 50_000;
-const AT_A_TIME = 250;
+const AT_A_TIME = 50;
 
 describe.skipIf(REDIS.isLeftOut)('redis-server: the size of sessions', () => {
   it('of 50,000 people is at most one and a half times that of their sealed parts', async () => {

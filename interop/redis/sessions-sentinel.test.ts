@@ -148,7 +148,7 @@ describe.skipIf(REDIS.isLeftOut)('redis-server: sessions in a group that sentine
     const replicas = group.servers.filter((server) => server !== old);
     // None can follow another master: the failover is not over before its time is.
     for (const replica of replicas) await replica.send('CONFIG', 'SET', 'masterauth', 'wrong');
-    await askSentinels('SET', group.name, 'failover-timeout', '30000');
+    await askSentinels('SET', group.name, 'failover-timeout', '180000');
     expect(await usersOf(old)).toBeGreaterThan(0);
     // The sentinel that is asked to fail over gives the old address with the new count until it is over.
     await askSentinel(group.sentinels[0], 'FAILOVER', group.name);
