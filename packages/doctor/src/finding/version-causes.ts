@@ -22,7 +22,7 @@ export const VERSION_CAUSES = {
     group: 'cluster',
     seen: 'Nothing yet.',
     found: 'Reads the controller of the IngressClass that the Ingress objects name.',
-    cure: 'Plan for another way in.',
+    cure: 'Move to an ingress that is maintained, such as nginx with the files of `sallyport recipe nginx`.',
   },
   image_version_differs: {
     group: 'cluster',

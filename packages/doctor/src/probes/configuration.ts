@@ -21,6 +21,9 @@ const CAUSE_BY_KEY: readonly (readonly [key: RegExp, code: CauseCode])[] = [
   [/\.authorizationMetadataKey$|\.authorizationHeader$/, 'header_name_differs'],
 ];
 
+/** What is found of a key that the schema does not have. */
+const UNKNOWN_KEY = 'an unknown key';
+
 /** Makes `config.server` and one probe for each block of a client. */
 export function createConfigurationProbes({
   server,
@@ -34,7 +37,7 @@ export function createConfigurationProbes({
     title: "the admin service's configuration",
     needs: [],
     run() {
-      if (server === undefined) return broken(...problems.map(toProblemFinding));
+      if (server === undefined) return broken(...causesFirst(problems).map(toProblemFinding));
       return found(undefined, [
         ...(server.loaded.config.server.security.useAuth ? [] : [toDisabledFinding(server.file)]),
         ...server.loaded.warnings.map(toWarningFinding),
@@ -73,7 +76,7 @@ function toClientProbe(
     title: `${block} of ${file}`,
     needs: [],
     run() {
-      if (settings === undefined) return broken(...problems.map(toProblemFinding));
+      if (settings === undefined) return broken(...causesFirst(problems).map(toProblemFinding));
       const isNamed = warnings.some(({ key }) => key === `${block}.enable`);
       const disabled =
         settings.isEnabled || isNamed
@@ -143,9 +146,26 @@ function toProblemFinding(problem: ConfigProblem): Finding {
     : fail(
         'config_invalid',
         `the configuration cannot be used: ${problem.key === '' ? 'the file' : problem.key}: found ${problem.found}, expected ${problem.expected}`,
-        `Correct ${problem.variable ?? problem.key} in ${problem.file}.`,
+        toCorrection(problem),
         [line],
       );
+}
+
+/** Names the setting as it stands where it is corrected: a variable stands in the environment, a key in a file. */
+function toCorrection({ key, variable, file, found }: ConfigProblem): string {
+  if (file === 'environment') return `Correct ${variable ?? key} in the environment.`;
+  if (key === '') return `Correct ${file}.`;
+  return variable !== undefined && found === 'nothing'
+    ? `Write ${key} into ${file}, or set ${variable}.`
+    : `Correct ${key} in ${file}.`;
+}
+
+/** A key that is misspelled is the cause of one that is missing, so it is said first. */
+function causesFirst(problems: readonly ConfigProblem[]): readonly ConfigProblem[] {
+  return [
+    ...problems.filter(({ found }) => found === UNKNOWN_KEY),
+    ...problems.filter(({ found }) => found !== UNKNOWN_KEY),
+  ];
 }
 
 function causeOf({ key }: ConfigProblem): CauseCode | undefined {

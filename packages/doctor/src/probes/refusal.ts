@@ -216,7 +216,7 @@ function toCauseFinding(
         return [
           'secret_wrong',
           `the identity provider refuses the secret of ${who}`,
-          `Compare the secret with the one that the identity provider has for ${use.clientId}, and write it to the place below.`,
+          `Compare the secret with the one that the identity provider has for ${use.clientId}, and write that one ${use.source.from === 'file' ? `into ${use.source.path}` : 'into the environment'}.`,
         ];
       case 'client_unknown':
         return [

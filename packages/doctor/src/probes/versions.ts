@@ -119,7 +119,7 @@ function toRetiredFinding(users: readonly KubeObject[]): Finding {
   return warn(
     'ingress_controller_retired',
     'the platform is behind ingress-nginx, which has been retired: it gets no more fixes, those of security included',
-    'Plan for another way in: the recipe for nginx (sallyport recipe nginx), or the gateway of sallyport serve.',
+    'Move to an ingress that is maintained, such as nginx with the files of sallyport recipe nginx (deploy/nginx/README.md).',
     users.slice(0, 5).map((each) => `Ingress ${nameOf(each)}`),
   );
 }
