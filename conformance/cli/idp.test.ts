@@ -4,6 +4,7 @@ import {
   mkdirSync,
   readFileSync,
   realpathSync,
+  renameSync,
   statSync,
   symlinkSync,
 } from 'node:fs';
@@ -30,6 +31,18 @@ describe('sallyport idp at the embedded identity provider', () => {
       expect(checked.stdout).not.toContain(
         readFileSync(join(plane.state, 'idp', name), 'utf8').trim(),
       );
+  });
+
+  it('check without the secret of an application ends with 1, and names the file', async () => {
+    const file = join(plane.state, 'idp', 'service-client-secret');
+    renameSync(file, `${file}.away`);
+    try {
+      const checked = await run(['idp', 'check', '--provider', 'embedded', '--state', plane.state]);
+      expect([checked.code, checked.stderr]).toEqual([1, expect.stringContaining(file)]);
+      expect(checked.stdout).toContain(' 0 failed');
+    } finally {
+      renameSync(`${file}.away`, file);
+    }
   });
 
   it('check without a running one ends with 1, and proves nothing', async () => {

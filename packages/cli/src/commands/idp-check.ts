@@ -35,7 +35,7 @@ const SIGNS = { passed: 'ok  ', failed: 'FAIL', undecided: '?   ' } as const;
  * Tries every grant with every application at the live issuer, and compares the settings of a Keycloak where an administrator
  * is named. Changes nothing there.
  *
- * @returns 1 when something is not as it should be, or nothing could be proved.
+ * @returns 1 when something is not as it should be, a secret cannot be read, or nothing could be proved.
  */
 export async function checkIdp(options: IdpCheckOptions, stdio: Stdio): Promise<ExitCode> {
   const isJson = options.json === true;
@@ -65,7 +65,8 @@ export async function checkIdp(options: IdpCheckOptions, stdio: Stdio): Promise<
     fetch: network.value,
   });
   const settings = await checkSettings(options, setup.value, stdio);
-  return report([...findings, ...settings], issuer, isJson, stdio);
+  const areSecretsRead = secrets.size === secretFiles.size;
+  return report([...findings, ...settings], { issuer, areSecretsRead }, isJson, stdio);
 }
 
 function findSetup(options: IdpCheckOptions): Result<CheckedSetup, Failure> {
@@ -80,7 +81,7 @@ function findSetup(options: IdpCheckOptions): Result<CheckedSetup, Failure> {
   return accept({ ...setup.value, secretFiles });
 }
 
-/** Reads what is there: a secret that is missing leaves its application unproved, and the report says so. */
+/** Reads what is there: a secret that is missing leaves its application unproved. */
 function readSecrets(
   files: ReadonlyMap<string, string>,
   stdio: Stdio,
@@ -101,14 +102,14 @@ function readSecrets(
 
 function report(
   findings: readonly CheckedGrant[],
-  issuer: string,
+  { issuer, areSecretsRead }: { readonly issuer: string; readonly areSecretsRead: boolean },
   isJson: boolean,
   stdio: Stdio,
 ): ExitCode {
   const count = (result: CheckedGrant['result']): number =>
     findings.filter((finding) => finding.result === result).length;
   const [passed, failed, undecided] = [count('passed'), count('failed'), count('undecided')];
-  const isRight = failed === 0 && passed > 0;
+  const isRight = areSecretsRead && failed === 0 && passed > 0;
   if (isJson) stdio.out(stdio.cleanse(JSON.stringify({ ok: isRight, issuer, findings })));
   else {
     for (const { clientId, tried, result, finding } of findings)
