@@ -30,7 +30,9 @@ export interface HttpFetchOptions {
 /** For name, connection and TLS together. */
 const CONNECT_TIMEOUT_MS = 10_000;
 /** Statuses whose answer has no body (Fetch standard, null body status). */
-const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
+export const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
+/** Answers with a status of 1xx before the one that counts. A server may send them for as long as the request waits. */
+const MAX_INTERIM_ANSWERS = 16;
 /** As the runtime's own fetch sends them. Answers are asked for as they are, and unpacked where they come packed. */
 const HEADERS = { accept: '*/*', 'user-agent': 'node', 'accept-encoding': 'identity' };
 const UNPACKERS: Readonly<Record<string, () => Transform>> = {
@@ -108,6 +110,11 @@ export function createHttpFetch({
     );
     sent.on('error', fail);
     sent.on('upgrade', (_, socket) => socket.destroy());
+    let interimAnswers = 0;
+    sent.on('information', () => {
+      interimAnswers += 1;
+      if (interimAnswers > MAX_INTERIM_ANSWERS) sent.destroy(new Error('too many interim answers'));
+    });
     sent.on('close', () => {
       signal?.removeEventListener('abort', onAbort);
       // Of no account once there is an answer, or another failure.
@@ -142,7 +149,8 @@ function toResponse(answer: http.IncomingMessage): Response {
   for (let index = 0; index < rawHeaders.length; index += 2)
     headers.append(rawHeaders[index] ?? '', rawHeaders[index + 1] ?? '');
   const hasBody = !WITHOUT_BODY.has(statusCode);
-  if (!hasBody) answer.resume();
+  // A body that comes all the same, with 205, may have no end.
+  if (!hasBody) answer.destroy();
   const body = hasBody ? (Readable.toWeb(unpack(answer)) as ReadableStream<Uint8Array>) : null;
   return new Response(body, { status: statusCode, headers });
 }

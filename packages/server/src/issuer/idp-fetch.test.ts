@@ -127,7 +127,7 @@ describe('an exchange with the IdP', () => {
     expect(await response.json()).toEqual({});
   });
 
-  it.each([204, 304])('reads a %d without a body', async (status) => {
+  it.each([204, 205, 304])('reads a %d without a body', async (status) => {
     const { fetch } = setup(() => new Response(null, { status }));
     expect(await (await fetch(TOKEN, {})).text()).toBe('');
   });

@@ -5,6 +5,7 @@
  */
 
 import { SallyportError } from '@sallyport/protocol';
+import { WITHOUT_BODY } from './http-fetch.ts';
 
 /** Dependencies and limits of {@link createIdpFetch}. */
 export interface IdpFetchOptions {
@@ -55,7 +56,7 @@ export function createIdpFetch({ fetch, timeoutMs, bodyMaxBytes }: IdpFetchOptio
       });
       return new Response(await readBounded(response), {
         // A status without a body may not be given one; only its absence is of interest.
-        status: response.status === 204 || response.status === 304 ? 200 : response.status,
+        status: WITHOUT_BODY.has(response.status) ? 200 : response.status,
         headers: withoutEncoding(response.headers),
       });
     } catch (cause) {

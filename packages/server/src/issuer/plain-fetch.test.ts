@@ -116,6 +116,45 @@ describe('an answer', () => {
   });
 });
 
+describe('an answer without a body', () => {
+  it.each([
+    ['204 No Content', ''],
+    ['304 Not Modified', 'content-length: 5\r\n'],
+    ['205 Reset Content', 'transfer-encoding: chunked\r\n'],
+  ])(
+    'is taken by its head, and nothing more is read of the connection: %s',
+    async (status, header) => {
+      const { fetch, url, sockets } = await setup((socket) =>
+        socket.write(`HTTP/1.1 ${status}\r\n${header}\r\n`),
+      );
+      const response = await fetch(url);
+      expect([response.status, response.body]).toEqual([Number(status.slice(0, 3)), null]);
+      const [socket] = sockets;
+      if (socket?.destroyed === false)
+        await new Promise((resolve) => socket.once('close', resolve));
+    },
+  );
+});
+
+describe('interim answers', () => {
+  const early = 'HTTP/1.1 103 Early Hints\r\n\r\n';
+
+  it('may come before the one that counts', async () => {
+    const { fetch, url } = await setup((socket) =>
+      socket.write(Buffer.concat([Buffer.from(early.repeat(3)), answer(DOCUMENT)])),
+    );
+    expect(await (await fetch(url)).text()).toBe(DOCUMENT);
+  });
+
+  it('without end are a failure', async () => {
+    const { fetch, url } = await setup((socket) => socket.write(early.repeat(100)));
+    await expect(fetch(url)).rejects.toMatchObject({
+      message: 'fetch failed',
+      cause: { message: 'too many interim answers' },
+    });
+  });
+});
+
 describe('a request that fails', () => {
   it('does so as with the runtime: where no server listens', async () => {
     const { fetch, url, server } = await setup(() => undefined);
