@@ -24,7 +24,7 @@ const stateOf = (server: RedisServer) =>
 
 describe.skipIf(REDIS.isLeftOut)('redis-server: a server of a test', () => {
   it('keeps what was written over an end, a kill and a restart, on its port', async () => {
-    const server = await start({ appendOnly: true });
+    const server = await start({ appendOnly: true, lines: ['appendfsync always'] });
     const { port } = server;
     await server.send('SET', 'a', '1');
     await server.kill();

@@ -20,6 +20,9 @@ import { type Choice, startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 /** The connection that reads the log of ended sessions. */
 const READS_LOG: Choice = ({ commands }) => commands.some((command) => command.startsWith('XREAD'));
 
+/** Written before it is answered: what an everyday setting may still have in its hands when it is killed is not the point. */
+const WRITTEN_AT_ONCE: RedisOptions = { lines: ['appendfsync always'] };
+
 async function start(options: RedisOptions = {}): Promise<RedisServer> {
   const server = await startRedis({ appendOnly: true, ...options });
   onTestFinished(() => server.stop());
@@ -39,7 +42,7 @@ describe.skipIf(REDIS.isLeftOut)('redis-server: a server that is away', () => {
   ])(
     '%s: no session is admitted meanwhile, and every session is known again afterwards',
     async (_, end) => {
-      const server = await start();
+      const server = await start(WRITTEN_AT_ONCE);
       const { store, log } = await open(server.port);
       await store.create(createSession(1), undefined);
       await store.create(createSession(2), undefined);
@@ -76,8 +79,7 @@ describe.skipIf(REDIS.isLeftOut)('redis-server: a server that is away', () => {
   });
 
   it('has every acknowledged end and every acknowledged session after a kill in the middle of them', async () => {
-    // Written before it is answered: what an everyday setting may still have in its hands is not the point.
-    const server = await start({ lines: ['appendfsync always'] });
+    const server = await start(WRITTEN_AT_ONCE);
     const { store } = await open(server.port);
     const ended: number[] = [];
     const created: number[] = [];
