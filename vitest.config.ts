@@ -47,6 +47,9 @@ const DEPLOYMENT = ['package', 'image', 'cluster', 'keycloak', 'terraform'].map(
   (folder) => `interop/${folder}/**/*.test.ts`,
 );
 
+/** It measures what is delivered: nothing else runs beside it. */
+const FOOTPRINT = ['interop/package/footprint.test.ts'];
+
 const config: ViteUserConfig = defineConfig({
   test: {
     reporters: ['default', './tools/suite/slowest-files.ts'],
@@ -143,7 +146,19 @@ const config: ViteUserConfig = defineConfig({
           maxWorkers: waitingWorkers,
           sequence: { groupOrder: 5 },
           include: DEPLOYMENT,
+          exclude: FOOTPRINT,
           isolate: false,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+        },
+      },
+      {
+        ...source,
+        test: {
+          name: 'footprint',
+          globalSetup: [leftFolders, 'tools/suite/packed-packages.ts'],
+          sequence: { groupOrder: 6 },
+          include: FOOTPRINT,
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },
