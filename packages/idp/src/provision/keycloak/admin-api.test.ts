@@ -13,15 +13,19 @@ async function answering(path: string, ...answers: readonly ScriptedAnswer[]) {
   server.script(TOKEN_PATH, TOKEN);
   server.script(path, ...answers);
   const clock = { ms: 0 };
+  const pauses: number[] = [];
   const admin: KeycloakAdmin = createKeycloakAdmin({
     url: server.origin,
     adminRealm: 'master',
     credentials: { kind: 'user', username: 'admin', password: 'canary-password' },
     fetch,
     now: () => clock.ms,
+    async pause(ms) {
+      pauses.push(ms);
+    },
   });
   const tokens = () => server.requests.filter(({ path: asked }) => asked === TOKEN_PATH).length;
-  return { server, admin, clock, tokens };
+  return { server, admin, clock, pauses, tokens };
 }
 
 const messageOf = (asked: Promise<unknown>): Promise<string> =>
@@ -35,6 +39,30 @@ describe('The admin interface of a Keycloak', () => {
     const { admin } = await answering('/admin/realms/a', { body: { realm: 'a' } }, { status: 404 });
     expect(await admin.get('/a')).toEqual({ realm: 'a' });
     expect(await admin.get('/a')).toBeUndefined();
+  });
+
+  it('is asked again when it fails to answer, and a change is that is the same when made twice', async () => {
+    const failed = { status: 500, body: { error: 'unknown_error' } };
+    const first = await answering('/admin/realms/a', failed, { status: 503 }, { body: {} });
+    expect(await first.admin.get('/a')).toEqual({});
+    expect(first.pauses).toEqual([500, 2_000]);
+    const put = await answering('/admin/realms/a', failed, { status: 204 });
+    await put.admin.put('/a', {});
+    const removal = await answering('/admin/realms/a', failed, { status: 404 });
+    await removal.admin.remove('/a');
+    expect([put.pauses, removal.pauses]).toEqual([[500], [500]]);
+  });
+
+  it('is asked three times at most, not again after a refusal, and creates nothing twice', async () => {
+    const failed = { status: 500, body: { error: 'unknown_error' } };
+    const down = await answering('/admin/realms/a', failed);
+    expect(await messageOf(down.admin.get('/a'))).toContain('answered 500: unknown_error');
+    expect(down.server.requests.filter(({ path }) => path === '/admin/realms/a')).toHaveLength(3);
+    const refused = await answering('/admin/realms/a', { status: 409 }, { body: {} });
+    expect(await messageOf(refused.admin.put('/a', {}))).toContain('answered 409');
+    const made = await answering('/admin/realms/a', failed, { status: 201 });
+    expect(await messageOf(made.admin.post('/a', {}))).toContain('answered 500: unknown_error');
+    expect([refused.pauses, made.pauses]).toEqual([[], []]);
   });
 
   it('an answer that is cut off is refused, and no part of it is shown: it may hold a secret', async () => {

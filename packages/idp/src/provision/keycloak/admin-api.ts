@@ -4,6 +4,7 @@
  * @module
  */
 
+import { setTimeout as pauseFor } from 'node:timers/promises';
 import { SallyportError, withoutUnprintable } from '@sallyport/protocol';
 import {
   type ExchangeLimits,
@@ -29,6 +30,8 @@ export interface KeycloakAdminOptions {
   readonly fetch: typeof fetch;
   /** Current time in epoch milliseconds. */
   readonly now?: () => number;
+  /** Resolves after so many milliseconds. */
+  readonly pause?: (ms: number) => Promise<void>;
 }
 
 /** Requests below `/admin/realms`. A path is made by {@link pathOf}. Each throws as {@link createKeycloakAdmin} says. */
@@ -52,6 +55,9 @@ const HALF_SECOND_MS = 500;
 const TEXT_MAX = 200;
 const NOT_FOUND = 404;
 const CONFLICT = 409;
+const SERVER_ERRORS_FROM = 500;
+/** Milliseconds before a request is sent again that changes nothing more the second time. */
+const PAUSES_MS = [500, 2_000];
 
 /**
  * Joins a path of its segments, each encoded.
@@ -73,10 +79,11 @@ export function pathOf(...segments: readonly string[]): string {
  * Its functions throw {@link SallyportError}: `SP_IDP_UNREACHABLE` when the Keycloak does not answer,
  * `SP_CONFIG_INVALID` when it refuses the administrator or what the administrator may do, `SP_IDP_PROTOCOL` when it
  * answers anything else that is unexpected, or more than 16 MiB. No message holds a secret, or anything of an answer but
- * Keycloak's own words for a refusal. A redirect is not followed.
+ * Keycloak's own words for a refusal. A redirect is not followed. A request other than POST that the server fails to
+ * answer (5xx: a deadlock of its database, a replica that stops behind a load balancer) is sent up to twice more.
  */
 export function createKeycloakAdmin(options: KeycloakAdminOptions): KeycloakAdmin {
-  const { url, adminRealm, credentials, now = Date.now } = options;
+  const { url, adminRealm, credentials, now = Date.now, pause = pauseFor } = options;
   let token: { readonly value: string; readonly until: number } | undefined;
 
   async function send(what: string, address: string, init: RequestInit): Promise<JsonAnswer> {
@@ -117,14 +124,21 @@ export function createKeycloakAdmin(options: KeycloakAdminOptions): KeycloakAdmi
 
   async function ask(method: string, path: string, body?: object): Promise<JsonAnswer> {
     const what = `${method} /admin/realms${path}`;
-    const answer = await send(what, `${url}/admin/realms${path}`, {
-      method,
-      headers: {
-        authorization: `Bearer ${await authorize()}`,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
+    const sendOnce = async () =>
+      send(what, `${url}/admin/realms${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${await authorize()}`,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+    let answer = await sendOnce();
+    for (const ms of method === 'POST' ? [] : PAUSES_MS) {
+      if (answer.status < SERVER_ERRORS_FROM) break;
+      await pause(ms);
+      answer = await sendOnce();
+    }
     const { status, json } = answer;
     if ((status >= 200 && status < 300) || status === NOT_FOUND) return answer;
     const lack = status === 403 ? describeLack(roleFor(method, path), path, adminRealm) : undefined;
@@ -185,7 +199,6 @@ function formOf(credentials: KeycloakAdminCredentials): Record<string, string> {
       };
 }
 
-/** Keycloak's own words, which repeat names and never a secret. */
 /** What to look at after a refusal of the administrator; after a failure of the server nothing. */
 function toAdvice(status: number): string {
   if (status === NOT_FOUND) return "; compare the administrator's realm, and the address";
@@ -194,6 +207,7 @@ function toAdvice(status: number): string {
     : '';
 }
 
+/** Keycloak's own words, which repeat names and never a secret. */
 function describe(json: unknown): string {
   const body = membersOf(json);
   const words = ['error', 'error_description', 'errorMessage'].flatMap((name) => {
