@@ -68,6 +68,17 @@ describe('The configuration that the chart renders, with a block admin that name
   });
 });
 
+describe('An issuer that is configured wrong', () => {
+  it('is one finding; what is compared with that issuer says that it needs its metadata', async () => {
+    const { findings, probes } = await plane.examine({
+      config: openId({ baseUrl: `${plane.issuer}/` }),
+    });
+    expect(findings.map(({ code }) => code)).toEqual(['issuer_slash']);
+    const compared = probes.find(({ id }) => id === 'metadata.issuer');
+    expect([compared?.status, compared?.why]).toEqual(['skip', 'needs issuer.discovery']);
+  });
+});
+
 describe('Client IDs of web app and service app that are swapped', () => {
   it('are called swapped, with both places, and not a secret at the wrong place', async () => {
     const config = {

@@ -24,6 +24,7 @@ export {
   skipped,
 } from './graph/probe.ts';
 export type { ProbeResult, RunOptions } from './graph/run-probes.ts';
+export { PART_PROBES } from './list-probes.ts';
 export type { Network } from './network/network.ts';
 export { createNodeNetwork } from './network/node-network.ts';
 export { type Directive, parseNginx, type SyntaxProblem } from './nginx/parse-nginx.ts';

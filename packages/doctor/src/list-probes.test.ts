@@ -3,8 +3,8 @@ import { loadConfig } from '@sallyport/config';
 import { describe, expect, it } from 'vitest';
 import { fail } from './finding/finding.ts';
 import { broken, found, type Probe } from './graph/probe.ts';
-import { type ProbeResult, runProbes } from './graph/run-probes.ts';
-import { listProbes } from './list-probes.ts';
+import { type ProbeResult, type RunOptions, runProbes } from './graph/run-probes.ts';
+import { listProbes, PART_PROBES } from './list-probes.ts';
 import type { ClientSubject, Subject } from './subject.ts';
 
 const CONFIG = {
@@ -28,12 +28,16 @@ function toClient(file: string, tokenUrl: string): ClientSubject {
   return { file, block: 'union.auth', settings, problems: [], warnings: [] };
 }
 
-function createSubject(changed: Partial<Subject> = {}): Subject {
+function load(file: object): NonNullable<Subject['server']> {
   const loaded = loadConfig(
-    { file: { path: 'f', text: JSON.stringify(CONFIG) }, env: {}, flags: {} },
+    { file: { path: 'f', text: JSON.stringify(file) }, env: {}, flags: {} },
     'serve',
   );
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.error));
+  return { file: 'f', loaded: loaded.value };
+}
+
+function createSubject(changed: Partial<Subject> = {}): Subject {
   const fails = (): never => {
     throw new Error('nothing is asked here');
   };
@@ -49,7 +53,7 @@ function createSubject(changed: Partial<Subject> = {}): Subject {
     },
     platformUrl: 'https://platform.example',
     platformSetting: 'publicUrl',
-    server: { file: 'f', loaded: loaded.value },
+    server: load(CONFIG),
     problems: [],
     switchedOff: [],
     clients: [
@@ -83,11 +87,16 @@ function withFaults(probes: readonly Probe[], faulty: ReadonlySet<string>): read
   return probes.map(copy);
 }
 
-async function runWith(probes: readonly Probe[], faulty: readonly string[]) {
+async function runWith(
+  probes: readonly Probe[],
+  faulty: readonly string[],
+  options: Partial<RunOptions> = {},
+) {
   const results = await runProbes(withFaults(probes, new Set(faulty)), {
     schedule: () => () => {},
     probeTimeoutMs: 1_000,
     signal: new AbortController().signal,
+    ...options,
   });
   return new Map(results.map((result): [string, ProbeResult] => [result.id, result]));
 }
@@ -115,6 +124,26 @@ describe('The graph of a platform with its configuration', () => {
     }
   });
 
+  it('asks a platform that is not running nothing, and the identity provider everything', async () => {
+    const postponed = new Map([[PART_PROBES.platform, 'not running yet']]);
+    const results = await runWith(PROBES, [], { postponed });
+    const ofPlatform =
+      /^(?:platform\.(?!address)|gate|metadata|headers|cookies|proxy|clocks\.platform)/;
+    const ofIssuer = /^(?:issuer|clocks\.issuer|token|secrets|config|grants\.web$)/;
+    for (const [id, { status, why }] of results) {
+      if (ofPlatform.test(id)) expect([id, why]).toEqual([id, 'not running yet']);
+      if (ofIssuer.test(id)) expect([id, status]).toEqual([id, 'ok']);
+    }
+  });
+
+  it('does not look for a secret that is not written yet, and names no fault for it', async () => {
+    const postponed = new Map([[PART_PROBES.webSecret, 'not written yet']]);
+    const results = await runWith(PROBES, [PART_PROBES.webSecret], { postponed });
+    for (const id of ['secrets.web', 'grants.web'])
+      expect([results.get(id)?.status, results.get(id)?.why]).toEqual(['skip', 'not written yet']);
+    expect([...results.values()].filter(({ status }) => status === 'fail')).toEqual([]);
+  });
+
   it('names any two faults, or says that the one is hidden behind the other', async () => {
     let hidden = 0;
     let pairs = 0;
@@ -137,6 +166,29 @@ describe('The graph of a platform with its configuration', () => {
     expect(hidden).toBeGreaterThan(100);
     expect(hidden).toBeLessThan(pairs / 2);
   });
+
+  it.each([
+    ['is', '', true],
+    ['is not', 'https://tokens.example', false],
+  ])(
+    'compares the published issuer only with one whose metadata are well, where that %s the issuer of people',
+    (_, bearerIssuer, isNeeded) => {
+      const { appAuth, userAuth } = CONFIG.auth;
+      const externalAuthServer = { baseUrl: bearerIssuer };
+      const other = {
+        auth: {
+          appAuth: { ...appAuth, externalAuthServer },
+          userAuth: { ...userAuth, subjectPrefix: 'people:' },
+        },
+        bearer: { subjectPrefix: 'programs:' },
+      };
+      const file = { ...CONFIG, ...(bearerIssuer === '' ? {} : other) };
+      const probes = listProbes(createSubject({ server: load(file) }));
+      const compared = probes.find(({ id }) => id === 'metadata.issuer');
+      const needs = compared?.needs.map(({ id }) => id);
+      expect(needs).toEqual(isNeeded ? ['metadata.read', 'issuer.discovery'] : ['metadata.read']);
+    },
+  );
 
   it('asks nothing without a network', () => {
     const groups = new Set(

@@ -19,9 +19,13 @@ import { createClockProbe, createIssuerProbes } from './probes/issuer.ts';
 import { createMetadataProbes } from './probes/metadata.ts';
 import { createNginxProbes } from './probes/nginx.ts';
 import { createProxyBufferProbe } from './probes/proxy-buffers.ts';
+import { createPublishedIssuerProbe } from './probes/published-issuer.ts';
 import { listSecretUses } from './probes/secret-uses.ts';
 import { createSecretProbes, type SecretProbes } from './probes/secrets.ts';
 import type { Subject } from './subject.ts';
+
+/** Ids of probes that all those of a part hang on: postponing one postpones the part. */
+export const PART_PROBES = { platform: 'platform.dns', webSecret: 'secrets.web' } as const;
 
 const ISSUER_SETTING = 'auth.userAuth.openId.baseUrl (OIDC_BASE_URL)';
 
@@ -132,6 +136,9 @@ function listNetworkProbes(
       : oidc && createClockProbe('clocks.issuer', 'the identity provider', oidc.http),
     ...(gate?.all ?? []),
     ...(metadata?.all ?? []),
+    metadata &&
+      config &&
+      createPublishedIssuerProbe(metadata.read, isOff ? undefined : oidc?.discovery, config),
     ...(headers?.all ?? []),
     gate && createCookieProbe(gate.login),
     host && gate && createProxyBufferProbe(host.ready, gate.login, ask),

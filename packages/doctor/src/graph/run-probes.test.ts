@@ -68,6 +68,38 @@ describe('A graph of probes', () => {
     ]);
   });
 
+  it('does not ask a probe that is postponed, and gives what needs it the same reason', async () => {
+    const ran: string[] = [];
+    const noting = (id: string, needs: readonly Probe[] = []): Probe =>
+      probe(id, needs, () => {
+        ran.push(id);
+        return found(id);
+      });
+    const a = noting('a');
+    const b = noting('b', [a]);
+    const c = noting('c', [b]);
+    const d = noting('d', [a]);
+    const results = await run([a, b, c, d], { postponed: new Map([['b', 'not running yet']]) });
+    expect(results.map(({ status, why }) => [status, why])).toEqual([
+      ['ok', ''],
+      ['skip', 'not running yet'],
+      ['skip', 'not running yet'],
+      ['ok', ''],
+    ]);
+    expect(ran).toEqual(['a', 'd']);
+  });
+
+  it('names the fault where a postponed probe needs one that failed', async () => {
+    const a = faulty('a');
+    const results = await run([a, well('b', [a])], {
+      postponed: new Map([['b', 'not running yet']]),
+    });
+    expect(results.map(({ status, why }) => [status, why])).toEqual([
+      ['fail', ''],
+      ['skip', 'needs a'],
+    ]);
+  });
+
   it('goes on behind a finding that comes with a value', async () => {
     const a = probe('a', [], () => found(1, [warn('not_tls', 'odd', 'look')]));
     const b = probe('b', [], () => found(1, [FAULT]));

@@ -34,6 +34,8 @@ export interface RunOptions {
   readonly only?: readonly ProbeGroup[];
   /** Groups that do not run; what needs them is skipped. */
   readonly skip?: readonly ProbeGroup[];
+  /** Why a probe is not asked yet, by its id. What needs such a probe is skipped for the same reason; none of them is a fault. */
+  readonly postponed?: ReadonlyMap<string, string>;
   /** Calls back after a time in milliseconds, unless it is cancelled by what it returns. */
   readonly schedule: (delayMs: number, callback: () => void) => () => void;
   /** Longest time of one probe. */
@@ -57,7 +59,7 @@ export async function runProbes(
   probes: readonly Probe[],
   options: RunOptions,
 ): Promise<readonly ProbeResult[]> {
-  const { only = [], skip = [], onProgress } = options;
+  const { only = [], skip = [], postponed, onProgress } = options;
   const isWanted = ({ group }: Probe): boolean => only.length === 0 || only.includes(group);
   const all = listWithNeeds(probes.filter(isWanted));
   const order = [...probes, ...all].filter((probe, at, list) => list.indexOf(probe) === at);
@@ -77,7 +79,10 @@ export async function runProbes(
     const after = await Promise.all((probe.after ?? []).map(endOf));
     const lacking = needs.find(({ outcome }) => outcome.kind !== 'value');
     if (skip.includes(probe.group)) return end(probe, skipped('left out'));
-    if (lacking !== undefined) return end(probe, skipped(`needs ${lacking.root.id}`), lacking.root);
+    const root = lacking?.root ?? probe;
+    const postponement = postponed?.get(root.id);
+    if (postponement !== undefined) return end(probe, skipped(postponement), root);
+    if (lacking !== undefined) return end(probe, skipped(`needs ${root.id}`), root);
     if (options.signal.aborted) return end(probe, skipped('the time was up'));
     running.add(probe);
     report();

@@ -166,8 +166,11 @@ function isBehindSignIn(answer: Answer): boolean {
   return status === 200 && isPage(answer);
 }
 
-/** Compares what is published with what is configured; each difference under the setting to correct. */
-export function comparePublished(
+/**
+ * Compares what is published with what is configured; each difference under the setting to correct. The issuer is compared by
+ * `createPublishedIssuerProbe`.
+ */
+function comparePublished(
   metadata: PlatformMetadata,
   config: Config | undefined,
 ): readonly Finding[] {
@@ -193,19 +196,8 @@ export function comparePublished(
       ),
     );
   if (config === undefined) return findings;
-  const { externalAuthServer, thirdPartyConfig } = config.auth.appAuth;
-  const people = config.auth.userAuth.openId.baseUrl;
+  const { thirdPartyConfig } = config.auth.appAuth;
   const pairs = [
-    [
-      'metadata_issuer_differs',
-      'issuer',
-      // Taken from the issuer of people where it is not given.
-      externalAuthServer.baseUrl === people
-        ? 'auth.userAuth.openId.baseUrl (OIDC_BASE_URL)'
-        : 'auth.appAuth.externalAuthServer.baseUrl',
-      externalAuthServer.baseUrl,
-      metadata.issuer,
-    ],
     [
       'metadata_client_differs',
       'client ID of the native app',
@@ -227,7 +219,8 @@ export function comparePublished(
   return findings;
 }
 
-function toDifference(
+/** A published value that is not the configured one. */
+export function toDifference(
   code:
     | 'header_name_differs'
     | 'metadata_client_differs'

@@ -1,8 +1,6 @@
-import type { PlatformMetadata } from '@sallyport/client';
 import { loadConfig } from '@sallyport/config';
-import { DEFAULT_AUTHORIZATION_HEADER } from '@sallyport/protocol';
 import { describe, expect, it } from 'vitest';
-import { comparePublished } from './metadata.ts';
+import { compareIssuers } from './published-issuer.ts';
 
 const ISSUER = 'https://idp.example/realms/a';
 
@@ -29,14 +27,9 @@ function configure(bearerIssuer: string) {
   return loaded.value.config;
 }
 
-/** What a platform of that issuer publishes, otherwise as it is configured. */
-function compare(issuer: string, bearerIssuer = '') {
-  const config = configure(bearerIssuer);
-  const { clientId, redirectUri } = config.auth.appAuth.thirdPartyConfig.flyteClient;
-  const authorizationHeader = DEFAULT_AUTHORIZATION_HEADER;
-  const published = { issuer, clientId, redirectUri, authorizationHeader };
-  return comparePublished(published as PlatformMetadata, config);
-}
+/** What is found of a platform that publishes that issuer. */
+const compare = (issuer: string, bearerIssuer = '') =>
+  compareIssuers(issuer, configure(bearerIssuer));
 
 describe('A published issuer that differs from the configured one', () => {
   it('is put right at the issuer of people, where no other one was given', () => {
