@@ -9,7 +9,9 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { dirname, join } from 'node:path';
 import { type FakeIdp, startFakeIdp } from '@sallyport/testing/idp/fake-idp';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { exchange } from '../wire/exchange.ts';
@@ -55,7 +57,7 @@ describe('sallyport init', () => {
     const made = await init(place, 'my', ...given(), '--client-secret-file', './web-secret');
     expect(made.code, made.stderr).toBe(0);
     expect(made.stdout).toMatch(
-      /\n\nDone[.] To start it: sallyport serve --config my\/sallyport.yaml\n$/,
+      /\n\nDone[.] Not running yet: start it with sallyport serve --config my\/sallyport.yaml\nThen check it with sallyport doctor --config my\/sallyport.yaml\n$/,
     );
     const config = join(place.path, 'my/sallyport.yaml');
     const checked = await host.run(
@@ -82,6 +84,53 @@ describe('sallyport init', () => {
     });
     expect([back.status, back.location]).toEqual([302, `https://${DOMAIN}/x`]);
     expect(made.stdout + made.stderr + running.stderr()).not.toContain('canary');
+  });
+
+  it('names no fault where all is well so far: what is not running or written yet is left out, and said', async () => {
+    const place = makePlace();
+    const { code, stdout } = await host.run(['init', 'my', ...given()], {}, place.path);
+    expect(code).toBe(0);
+    expect(stdout).toContain(': not running yet\n');
+    expect(stdout).toContain(': not written yet\n');
+    expect(stdout).not.toContain('FAIL');
+    expect(stdout).not.toContain('needs ');
+  });
+
+  it('names an issuer that is given wrong, and that alone', async () => {
+    const place = makePlace();
+    const wrong = ['--public-url', DOMAIN, '--issuer', `${idp.issuer}/`, '--json'];
+    const { code, stdout } = await host.run(['init', 'my', ...wrong], {}, place.path);
+    expect(code).toBe(0);
+    const { doctor } = JSON.parse(stdout) as { readonly doctor: { readonly findings: object[] } };
+    expect(doctor.findings).toEqual([expect.objectContaining({ code: 'issuer_slash' })]);
+  });
+
+  it('leaves nothing behind when a file cannot be written, and what was there before as it was', async () => {
+    const place = makePlace();
+    mkdirSync(join(place.path, 'etc/conf.d'), { recursive: true });
+    mkdirSync(join(place.path, 'my/secrets'), { recursive: true });
+    // The folder of the recipe cannot be made.
+    for (const file of ['etc/sallyport', 'etc/conf.d/other.conf', 'my/notes'])
+      writeFileSync(join(place.path, file), 'mine');
+    const before = listFiles(place.path);
+    const { code, stdout, stderr } = await init(place, 'my', ...given(), '--proxy-folder', 'etc');
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toContain('cannot be written (E');
+    expect(listFiles(place.path)).toEqual(before);
+    for (const file of before) expect(readFileSync(join(place.path, file), 'utf8')).toBe('mine');
+    expect(readdirSync(join(place.path, 'my')).toSorted()).toEqual(['notes', 'secrets']);
+    expect(readdirSync(join(place.path, 'my/secrets'))).toEqual([]);
+    // With another folder the same command goes through.
+    expect((await init(place, 'my', ...given())).code).toBe(0);
+  });
+
+  it('writes nothing beside a recipe file that only other options write', async () => {
+    const place = makePlace();
+    mkdirSync(join(place.path, 'etc/sallyport'), { recursive: true });
+    writeFileSync(join(place.path, 'etc/sallyport/verdict-cache.conf'), 'mine');
+    const { code, stderr } = await init(place, 'my', ...given(), '--proxy-folder', 'etc');
+    expect([code, stderr]).toEqual([1, expect.stringContaining('there already: etc/sallyport')]);
+    expect(listFiles(place.path)).toEqual(['etc/sallyport/verdict-cache.conf']);
   });
 
   it('writes configuration, key ring, places of secrets and the recipe, for this user alone', async () => {
@@ -112,7 +161,7 @@ describe('sallyport init', () => {
       /^ {2}sallyport-cli +redirect_uri +http:\/\/localhost:53593\/callback$/m,
     );
     expect(stdout).toMatch(
-      /\n\nWhat the doctor says of it now:\n\nFAIL[\s\S]*faults?, \d+ warnings?; .*\n\nDone[.] Still to do: write the secret of the web app sallyport-web into my\/secrets\/cloud-cp\/core-admin-secrets\/oidc_client_secret\n$/,
+      /\n\nWhat the doctor says of it now:\n\nok [\s\S]*: not written yet\n[\s\S]*\n\nNo fault found, .*\n\nDone[.] Still to do: write the secret of the web app sallyport-web into my\/secrets\/cloud-cp\/core-admin-secrets\/oidc_client_secret\nNot running yet: start it with .*\nThen check it with .*\n$/,
     );
   });
 
@@ -167,8 +216,15 @@ describe('sallyport init', () => {
   it('leaves alone what else is in the folder, such as secrets of sallyport idp apply', async () => {
     const place = makePlace();
     writeFileSync(join(place.path, 'notes'), 'mine');
-    expect((await init(place, '.', ...given(), '--proxy', 'none')).code).toBe(0);
+    const secret = 'secrets/cloud-cp/core-admin-secrets/oidc_client_secret';
+    mkdirSync(dirname(join(place.path, secret)), { recursive: true });
+    writeFileSync(join(place.path, secret), 'x'.repeat(20), { mode: 0o600 });
+    const { code, stdout } = await init(place, '.', ...given(), '--proxy', 'none');
+    expect(code).toBe(0);
     expect(readFileSync(join(place.path, 'notes'), 'utf8')).toBe('mine');
+    expect(readFileSync(join(place.path, secret), 'utf8')).toBe('x'.repeat(20));
+    // It is there: nothing is left to do about it.
+    expect(stdout).not.toMatch(/not written yet|put the secret|Still to do/);
   });
 
   it.each([
@@ -258,7 +314,7 @@ describe('sallyport init', () => {
         native_redirect_uri: 'http://localhost:53593/callback',
       },
       next: expect.arrayContaining(['sallyport serve --config my/sallyport.yaml']),
-      doctor: { ok: false },
+      doctor: { ok: true },
     });
   });
 });
@@ -286,5 +342,25 @@ describe.skipIf(!hasTerminal())("sallyport init on a terminal (needs util-linux'
     other.type('\u0003');
     expect((await other.ended).code).toBe(130);
     expect(listFiles(home.path).filter((file) => file.startsWith('other'))).toEqual([]);
+  });
+
+  it('ends with 130 at Ctrl-C while the doctor waits for the identity provider, and the folder is whole', async () => {
+    const server = createServer(() => {});
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    const { port } = server.address() as AddressInfo;
+    const home = makeHome();
+    onTestFinished(() => home.remove());
+    const issuer = ['--issuer', `http://127.0.0.1:${port}`, '--proxy', 'none'];
+    const terminal = startOnTerminal(home, ['init', 'my', '--public-url', DOMAIN, ...issuer]);
+    await terminal.shows("an answer of the identity provider's");
+    terminal.type('\u0003');
+    const { code, screen } = await terminal.ended;
+    expect([code, screen]).toEqual([130, expect.stringContaining('sallyport: interrupted')]);
+    expect(screen).toContain('Done. Still to do: ');
+    expect(listFiles(join(home.path, 'my'))).toContain('state/key-ring.json');
   });
 });

@@ -28,6 +28,7 @@ import type { Interruption } from '../process/interruption.ts';
 import { systemSchedule } from '../process/system-schedule.ts';
 import { readProfiles } from '../profile/profiles.ts';
 import { readSources } from '../profile/sources.ts';
+import { endFetchWith } from '../sign-in/ending-fetch.ts';
 import { createFetch, findProxy } from '../sign-in/network.ts';
 import { type ExitCode, type Failure, reportFailure } from '../terminal/report.ts';
 import { EXIT, type Stdio } from '../terminal/stdio.ts';
@@ -51,6 +52,8 @@ export interface DoctorOptions {
   readonly dataPlaneNamespace?: string;
   readonly only?: readonly ProbeGroup[];
   readonly skip?: readonly ProbeGroup[];
+  /** Why probes are not asked yet, by id; of another command, not of the command line. */
+  readonly postponed?: ReadonlyMap<string, string>;
   readonly timeout?: string;
   readonly strict?: boolean;
   readonly offline?: boolean;
@@ -156,7 +159,7 @@ async function readSubject(
     network: offline
       ? undefined
       : createNodeNetwork({
-          fetch: endWith(over, fetch.value),
+          fetch: endFetchWith(over, fetch.value),
           findProxy: (asked) => findProxy(asked, process.env),
         }),
     platformUrl,
@@ -169,15 +172,6 @@ async function readSubject(
     nginx: nginx.value,
     further: isPod(process.env) ? [] : createMachineProbes(describeMachine(process.env)),
   });
-}
-
-/** The same fetch, whose requests end with a signal as well. */
-function endWith(over: AbortSignal, send: typeof fetch): typeof fetch {
-  return (input, init) => {
-    const own = init?.signal;
-    const signal = own === undefined || own === null ? over : AbortSignal.any([own, over]);
-    return send(input, { ...init, signal });
-  };
 }
 
 /** In a pod no person signs in. */
@@ -219,7 +213,7 @@ function readCluster(options: DoctorOptions): Result<ClusterSubject | undefined,
 
 async function run(
   subject: Subject,
-  { only = [], skip = [], json = false }: DoctorOptions,
+  { only = [], skip = [], postponed = new Map(), json = false }: DoctorOptions,
   timeoutMs: number,
   interrupted: AbortSignal,
 ): Promise<Diagnosis> {
@@ -229,6 +223,7 @@ async function run(
     return await diagnose(subject, {
       only,
       skip,
+      postponed,
       schedule: systemSchedule,
       probeTimeoutMs: Math.min(PROBE_TIMEOUT_MS, timeoutMs),
       signal: AbortSignal.any([interrupted, AbortSignal.timeout(timeoutMs)]),

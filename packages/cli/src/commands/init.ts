@@ -4,14 +4,17 @@
  * @module
  */
 
+import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { formatConfigProblem } from '@sallyport/config';
 import { type FileTerms, readBoundedFile } from '@sallyport/config/files';
+import { PART_PROBES } from '@sallyport/doctor';
 import { accept, type Result, refuse } from '@sallyport/protocol';
 import { RECIPES } from '@sallyport/recipes';
 import { type Installation, planInstallation } from '../init/installation.ts';
 import {
   describePresent,
+  describeStart,
   here,
   reportEnd,
   reportInstallation,
@@ -22,7 +25,7 @@ import { ask, type Question } from '../terminal/question.ts';
 import { type ExitCode, type Failure, reportFailure } from '../terminal/report.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 import { EXIT, type Stdio } from '../terminal/stdio.ts';
-import { doctor } from './doctor.ts';
+import { type DoctorOptions, doctor } from './doctor.ts';
 
 /** Options of the command line. */
 export interface InitOptions {
@@ -49,7 +52,11 @@ const PROXIES: readonly string[] = [...RECIPES.map(({ name }) => name), NO_PROXY
 /**
  * Writes the folder, then has the doctor look at it. What is not given is asked for on a terminal. Writes over nothing.
  *
- * @returns 0 once the folder is written, whatever the doctor finds: the identity provider may not be set up yet.
+ * The doctor asks nothing of the platform, which is not running yet, and does not look for a secret that is still to be written:
+ * neither is a fault.
+ *
+ * @returns 0 once the folder is written, whatever the doctor finds: the identity provider may not be set up yet. 130 where the
+ *   doctor was interrupted; the folder stays.
  */
 export async function init(
   folder: string,
@@ -64,19 +71,27 @@ export async function init(
   if (!secret.ok) return reportFailure(secret.error, isJson, stdio);
   const written = write(planned.value, secret.value);
   if (!written.ok) return reportFailure(written.error, isJson, stdio);
-  const next = describeNextSteps(planned.value, secret.value !== undefined);
-  const { configFile, register } = planned.value;
-  const doctorOptions = {
+  const { configFile, register, secrets } = planned.value;
+  const [web] = secrets;
+  const hasSecret = web === undefined || existsSync(web.file);
+  const next = describeNextSteps(planned.value, hasSecret);
+  const doctorOptions: DoctorOptions = {
     config: configFile,
+    postponed: new Map([
+      [PART_PROBES.platform, 'not running yet'],
+      ...(hasSecret ? [] : [[PART_PROBES.webSecret, 'not written yet'] as const]),
+    ]),
     ...(options.caFile === undefined ? {} : { caFile: options.caFile }),
     ...(options.offline === true ? { offline: true } : {}),
   };
+  const end = (): ExitCode => (interruption.signal.aborted ? EXIT.interrupted : EXIT.ok);
   if (!isJson) {
     for (const line of reportInstallation(planned.value, written.value, next)) stdio.out(line);
     for (const line of ['', 'What the doctor says of it now:', '']) stdio.out(line);
     await doctor('', doctorOptions, stdio, interruption);
-    for (const line of ['', reportEnd(planned.value, secret.value !== undefined)]) stdio.out(line);
-    return EXIT.ok;
+    const last = reportEnd(planned.value, hasSecret, describeStart(planned.value));
+    for (const line of ['', ...last]) stdio.out(line);
+    return end();
   }
   const found: string[] = [];
   const collecting: Stdio = { ...stdio, out: (line) => found.push(line) };
@@ -91,7 +106,7 @@ export async function init(
       doctor: parse(found.join('\n')),
     }),
   );
-  return EXIT.ok;
+  return end();
 }
 
 async function plan(
@@ -176,6 +191,7 @@ function describeNextSteps(
 ): readonly string[] {
   const [web] = secrets;
   const config = shellWord(here(configFile));
+  const start = describeStart({ configFile });
   const setUp = [
     'sallyport idp apply --provider keycloak',
     `--public-url ${shellWord(publicUrl)}`,
@@ -189,10 +205,11 @@ function describeNextSteps(
           `put the secret of ${web.clientId} into ${here(web.file)}${/\/realms\/[^/]+$/.test(issuer) ? `, or have it written: ${setUp}` : ''}`,
         ]),
     `sallyport serve --check --online --config ${config}`,
-    `sallyport serve --config ${config}`,
+    start.serve,
     ...(recipe === undefined
       ? []
       : recipe.next.map((step) => `${here(dirname(recipe.folder))}: ${step}`)),
+    start.doctor,
   ];
 }
 

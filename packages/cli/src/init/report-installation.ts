@@ -48,19 +48,39 @@ export function reportInstallation(
   ]);
 }
 
+/** How the service is started, and how the whole is checked then. */
+export interface StartCommands {
+  readonly serve: string;
+  readonly doctor: string;
+}
+
+/** Writes the commands for a configuration. */
+export function describeStart({ configFile }: Pick<Installation, 'configFile'>): StartCommands {
+  const config = shellWord(here(configFile));
+  return {
+    serve: `sallyport serve --config ${config}`,
+    doctor: `sallyport doctor --config ${config}`,
+  };
+}
+
 /**
- * The last line: what is missing, or that nothing is.
+ * The last lines: what is not there yet, what starts the service, and what checks it then.
  *
- * @param hasSecret - Whether the secret of the web app was given.
+ * @param hasSecret - Whether the secret of the web app is there.
  */
 export function reportEnd(
-  { clientIds, configFile, secrets }: Pick<Installation, 'clientIds' | 'configFile' | 'secrets'>,
+  { clientIds, secrets }: Pick<Installation, 'clientIds' | 'secrets'>,
   hasSecret: boolean,
-): string {
+  { serve, doctor }: StartCommands,
+): readonly string[] {
   const [web] = secrets;
   return hasSecret || web === undefined
-    ? `Done. To start it: sallyport serve --config ${shellWord(here(configFile))}`
-    : `Done. Still to do: write the secret of the web app ${clientIds.web} into ${here(web.file)}`;
+    ? [`Done. Not running yet: start it with ${serve}`, `Then check it with ${doctor}`]
+    : [
+        `Done. Still to do: write the secret of the web app ${clientIds.web} into ${here(web.file)}`,
+        `Not running yet: start it with ${serve}`,
+        `Then check it with ${doctor}`,
+      ];
 }
 
 /** Says which files are there already: by folder how many, the installation's own folder as a whole; one alone by its name. */

@@ -5,7 +5,7 @@
  */
 
 import { randomBytes } from 'node:crypto';
-import { existsSync, linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { makeFolder, readFileVersion, writeWholeFile } from '@sallyport/config/files';
 import { SallyportError } from '@sallyport/protocol';
@@ -80,13 +80,13 @@ function create(path: string, now: number): string {
   makeFolder(dirname(path), 0o700);
   // Linked and not renamed: of several processes that start at once the first one's ring stays.
   const draft = `${path}.${randomBytes(6).toString('hex')}.draft`;
-  writeFileSync(draft, createRing(now), { mode: 0o600, flag: 'wx', flush: true });
   try {
+    writeFileSync(draft, createRing(now), { mode: 0o600, flag: 'wx', flush: true });
     linkSync(draft, path);
   } catch (error) {
     if (!(error instanceof Error && 'code' in error) || error.code !== 'EEXIST') throw error;
   } finally {
-    unlinkSync(draft);
+    rmSync(draft, { force: true });
   }
   return readFileVersion(path) ?? '';
 }
