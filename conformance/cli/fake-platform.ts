@@ -6,7 +6,7 @@
 
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listenOnFreePort } from '@sallyport/testing/wire/listen';
 import { freePort } from '@sallyport/testing/wire/ports';
 
 /** One request that came. */
@@ -188,9 +188,7 @@ export async function startFakePlatform(): Promise<FakePlatform> {
     });
   }
 
-  const port = await new Promise<number>((resolve) =>
-    server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port)),
-  );
+  const port = await listenOnFreePort(server);
   const platform: FakePlatform = {
     url: `http://localhost:${port}`,
     redirectPort,

@@ -32,7 +32,9 @@ export async function startPlane(
   surroundings: Surroundings = {},
 ): Promise<Plane> {
   const folder = (surroundings.place ?? BESIDE).stateFolder();
-  const all = ['up', '--port', '0', '--state', folder.path, ...args];
+  // Port 0 is looked for and given back before the plane listens there.
+  const ports = ['--port', String(await freePort()), '--idp-port', String(await freePort())];
+  const all = ['up', ...ports, '--state', folder.path, ...args];
   const running = await start(all, {}, surroundings);
   const deployment = readFileSync(join(folder.path, 'deployment.env'), 'utf8');
   const passwords = new Map(

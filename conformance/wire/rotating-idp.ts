@@ -6,8 +6,8 @@
  */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { listenOn, listenOnFreePort } from '@sallyport/testing/wire/listen';
 import { freePort } from '@sallyport/testing/wire/ports';
 import type { Browser } from './browser.ts';
 import { type Answer, CLIENT_IDS, startEmbeddedIdp, type WebRegistration } from './embedded-idp.ts';
@@ -101,7 +101,7 @@ export async function startRotatingIdp(options: RotatingIdpOptions = {}): Promis
     // A client that went away is no failure of the test's.
     handle(req, res).catch(() => res.destroy());
   });
-  const port = await listen(server, 0);
+  const port = await listenOnFreePort(server);
   const issuer = `http://127.0.0.1:${port}`;
   const { registration } = options;
   const settings = { issuer, publicUrl, leewaySeconds, accessTokenTtlSeconds, clock, registration };
@@ -198,7 +198,7 @@ export async function startRotatingIdp(options: RotatingIdpOptions = {}): Promis
         if (owner === login) await idp.revoke(token);
     },
     goDown: () => unlisten(server),
-    comeUp: async () => void (await listen(server, port)),
+    comeUp: () => listenOn(server, port),
     async close() {
       control.pass();
       await unlisten(server);
@@ -238,11 +238,6 @@ function subjectOf(idToken: string): string | undefined {
   if (payload === '') return undefined;
   const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as { sub?: string };
   return claims.sub;
-}
-
-async function listen(server: Server, port: number): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  return (server.address() as AddressInfo).port;
 }
 
 async function unlisten(server: Server): Promise<void> {

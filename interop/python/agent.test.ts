@@ -28,7 +28,7 @@ describe.skipIf(CLIENTS.isLeftOut)('released Python clients on sallyport agent',
     clock = await startMovedClock({ movesTimers: true });
     [host, plane] = await Promise.all([
       startClientHost(requirePart(CLIENTS)),
-      startSecurePlane(0, clock.environment),
+      startSecurePlane(undefined, clock.environment),
     ]);
     const config = join(folder.path, 'agent.yaml');
     writeFileSync(

@@ -42,7 +42,7 @@ describe.skipIf(CLIENTS.isLeftOut)('released Python clients against sallyport up
   beforeAll(async () => {
     [host, plane] = await Promise.all([
       startClientHost(requirePart(CLIENTS)),
-      startSecurePlane(canTakeApiKeyPort ? API_KEY_PORT : 0),
+      startSecurePlane(canTakeApiKeyPort ? API_KEY_PORT : undefined),
     ]);
   });
 

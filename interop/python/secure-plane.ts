@@ -6,10 +6,12 @@
 
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { freePort } from '@sallyport/testing/wire/ports';
 import { importJWK, type JWK } from 'jose';
 import { expect, vi } from 'vitest';
 import { rs256, writeJws } from '../../conformance/wire/forge.ts';
 import { type Running, start, temporaryFolder } from '../../conformance/wire/process.ts';
+import { PATIENCE } from '../../conformance/wire/workers.ts';
 
 /** A running plane whose public URL is https. */
 export interface SecurePlane {
@@ -40,17 +42,19 @@ const HOUR_SECONDS = 3_600;
 /**
  * Starts the plane in a folder of its own.
  *
- * @param port - 0 for a free one.
+ * @param port - A free one when absent.
  * @param environment - Variables of its process besides.
  */
 export async function startSecurePlane(
-  port = 0,
+  port?: number,
   environment: Readonly<Record<string, string>> = {},
 ): Promise<SecurePlane> {
   const folder = temporaryFolder();
   const idp = (file: string): string => join(folder.path, 'idp', file);
   const options = ['up', '--https', '--state', folder.path];
-  let running: Running = await start([...options, '--port', String(port)], environment);
+  const ports = ['--port', String(port ?? (await freePort()))];
+  ports.push('--idp-port', String(await freePort()));
+  let running: Running = await start([...options, ...ports], environment);
   const deployment = readDeployment(join(folder.path, 'deployment.env'));
   const url = deployment['PUBLIC_URL'] ?? '';
   const issuer = deployment['OIDC_BASE_URL'] ?? '';
@@ -86,7 +90,7 @@ export async function startSecurePlane(
         const all = tokenLines(readFileSync(logFile, 'utf8'));
         expect(all.slice(read).at(-1)).toContain('unsupported_grant_type');
         return all;
-      });
+      }, PATIENCE);
       const fresh = lines.slice(read, -1);
       read = lines.length;
       return fresh;
@@ -105,7 +109,6 @@ export async function startSecurePlane(
     async changeSigningKey() {
       await running.stop();
       rmSync(idp('signing-key.json'));
-      const ports = ['--port', portOf(url), '--idp-port', portOf(issuer)];
       running = await start([...options, ...ports], environment);
     },
     async stop() {

@@ -4,8 +4,9 @@
  * @module
  */
 
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import { listenOn, listenOnFreePort } from '@sallyport/testing/wire/listen';
 import { createCommandReader } from './client-commands.ts';
 
 /** One connection that goes through. */
@@ -74,7 +75,7 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
       });
     }
   });
-  const port = await listen(server, 0);
+  const port = await listenOnFreePort(server);
   const chosen = (choice: Choice): Passage[] => [...passages].filter(choice);
   const cut = (choice: Choice = ALL): void => {
     for (const { sockets } of chosen(choice))
@@ -98,7 +99,7 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
       }
     },
     refuse: () => stopListening(server),
-    admit: async () => void (await listen(server, port)),
+    admit: () => listenOn(server, port),
     async close() {
       cut();
       stopListening(server);
@@ -122,11 +123,6 @@ function passOn(from: Socket, to: Socket, passage: Passage, delayMs: () => numbe
   from.on('data', (chunk) => inTurn(() => to.write(chunk)));
   from.on('end', () => inTurn(() => to.end()));
   from.on('error', () => inTurn(() => to.resetAndDestroy()));
-}
-
-async function listen(server: Server, port: number): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(port, HOST, resolve));
-  return (server.address() as AddressInfo).port;
 }
 
 /** The port is free at once; the rest of a close only waits for open connections. */

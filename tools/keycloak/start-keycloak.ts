@@ -6,8 +6,8 @@
 
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { freePort } from '@sallyport/testing/wire/ports';
 import { keepKeycloak } from './keycloak-folder.ts';
 
 /** A Keycloak, and its administrator. */
@@ -30,7 +30,7 @@ export async function startKeycloak(): Promise<
   RunningKeycloak & { readonly stop: () => Promise<void> }
 > {
   const folder = await keepKeycloak();
-  const port = await findFreePort();
+  const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const adminUser = 'admin';
   const adminPassword = randomBytes(18).toString('base64url');
@@ -101,13 +101,4 @@ export async function startKeycloak(): Promise<
       process.off('exit', end);
     },
   };
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
 }

@@ -1,6 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import { connect, Server } from 'node:net';
 import { SallyportError } from '@sallyport/protocol';
+import { freePort } from '@sallyport/testing/wire/ports';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Exposition, listenForScrapes } from './metrics-listener.ts';
 
@@ -183,7 +184,7 @@ describe('The port of the metrics', () => {
 
   it('closes at once, also while clients are connected', async () => {
     const listener = await listenForScrapes(
-      { host: HOST, port: 0 },
+      { host: HOST, port: await freePort() },
       async () => EXPOSED,
       () => {},
     );

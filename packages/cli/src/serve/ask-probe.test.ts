@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '@sallyport/testing/wire/ports';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { askProbe } from './ask-probe.ts';
 
@@ -100,11 +101,7 @@ describe('A probe of the service', () => {
   });
 
   it('says that nothing listens', async () => {
-    const server = createTcpServer().listen(0, '127.0.0.1');
-    await new Promise((resolve) => server.once('listening', resolve));
-    const { port } = server.address() as AddressInfo;
-    await new Promise((resolve) => server.close(resolve));
-    expect(await ask(port)).toEqual({
+    expect(await ask(await freePort())).toEqual({
       ok: false,
       error: { error: 'unreachable', why: 'connection refused' },
     });

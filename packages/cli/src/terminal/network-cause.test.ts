@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listenOnFreePort } from '@sallyport/testing/wire/listen';
 import { describe, expect, it } from 'vitest';
 import { findNetworkCause } from './network-cause.ts';
 
@@ -46,8 +46,7 @@ describe('Why a server could not be reached', () => {
 
   it('what the real HTTP client throws is recognised: no listener, and no TLS', async () => {
     const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as AddressInfo;
+    const port = await listenOnFreePort(server);
     const thrown = (url: string): Promise<unknown> =>
       fetch(url).then(
         () => '',

@@ -1,8 +1,9 @@
 import { createServer as createHttpServer } from 'node:http';
-import { type AddressInfo, createServer, type Server, Socket } from 'node:net';
+import { type AddressInfo, type Server, Socket } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { Timers } from '@sallyport/testing/time/timers';
+import { freePort } from '@sallyport/testing/wire/ports';
 import { startRawServer } from '@sallyport/testing/wire/raw-server';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { NotSentError } from './http-fetch.ts';
@@ -141,12 +142,8 @@ describe('an exchange', () => {
 
 describe('nothing has been sent', () => {
   it('where no server listens', async () => {
-    const server = createServer();
-    const port = await listen(server);
-    await new Promise((resolve) => void server.close(() => resolve(undefined)));
-    await expect(setup().fetch(`http://127.0.0.1:${port}/token`, FORM)).rejects.toEqual(
-      NOTHING_SENT,
-    );
+    const url = `http://127.0.0.1:${await freePort()}/token`;
+    await expect(setup().fetch(url, FORM)).rejects.toEqual(NOTHING_SENT);
   });
 
   it('where the name is unknown', async () => {

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { freePort } from '@sallyport/testing/wire/ports';
 import { dial, drainSocket } from '@sallyport/testing/wire/wire-client';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -51,7 +52,11 @@ describe('createOnePort', () => {
       port.stopListening();
       port.destroyAll();
     });
-    return { port, number: await port.listen(0, '127.0.0.1'), accepted: accepted.promise };
+    return {
+      port,
+      number: await port.listen(await freePort(), '127.0.0.1'),
+      accepted: accepted.promise,
+    };
   }
 
   it.each([

@@ -1,3 +1,4 @@
+import { freePort } from '@sallyport/testing/wire/ports';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { HttpHandler } from './http-service.ts';
 import { openListeners } from './open-listeners.ts';
@@ -15,8 +16,8 @@ const read = async (port: number) => (await fetch(`http://${HOST}:${port}/`)).te
 describe('openListeners', () => {
   it('serves each handler on a port of its own, and closes all', async () => {
     const { ports, close } = await openListeners({
-      http: { handler: say('http'), port: 0, ...AT },
-      check: { handler: say('check'), port: 0, ...AT },
+      http: { handler: say('http'), port: await freePort(), ...AT },
+      check: { handler: say('check'), port: await freePort(), ...AT },
     });
     onTestFinished(close);
     expect([await read(ports.http), await read(ports.check)]).toEqual(['http', 'check']);
@@ -28,9 +29,7 @@ describe('openListeners', () => {
   it('keeps none open when one cannot be had', async () => {
     const taken = await openListeners({ http: { handler: say('taken'), port: 0, ...AT } });
     onTestFinished(taken.close);
-    const free = await openListeners({ http: { handler: say('free'), port: 0, ...AT } });
-    const port = free.ports.http;
-    await free.close();
+    const port = await freePort();
     await expect(
       openListeners({
         http: { handler: say('http'), port, ...AT },

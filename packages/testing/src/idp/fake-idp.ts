@@ -12,8 +12,8 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { exportJWK, importJWK, type JWK, SignJWT } from 'jose';
+import { listenOn, listenOnFreePort } from '../wire/listen.ts';
 import { nextRsaKeys } from './rsa-keys.ts';
 
 /** What a forger knows when it makes an id_token. */
@@ -157,7 +157,7 @@ export async function startFakeIdp(
   const waiting: { readonly path: string; readonly resolve: (seen: SeenRequest) => void }[] = [];
   let codes = 0;
   const server = createServer((req, res) => void handle(req, res));
-  const port = await listen(server, 0, host);
+  const port = await listenOnFreePort(server, host);
   const issuer = `http://${host}:${port}`;
 
   const idp: FakeIdp = {
@@ -192,7 +192,7 @@ export async function startFakeIdp(
     },
     nextRequest: (path) => new Promise((resolve) => waiting.push({ path, resolve })),
     goDown: () => unlisten(server),
-    comeUp: async () => void (await listen(server, port, host)),
+    comeUp: () => listenOn(server, port, host),
     close: () => unlisten(server),
   };
   return idp;
@@ -366,11 +366,6 @@ function send(res: ServerResponse, answer: TokenAnswer): void {
   res.writeHead(status, { 'content-type': contentType, ...headers });
   if (isEndless === true) res.write(body);
   else res.end(body);
-}
-
-async function listen(server: Server, port: number, host: string): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(port, host, resolve));
-  return (server.address() as AddressInfo).port;
 }
 
 async function unlisten(server: Server): Promise<void> {

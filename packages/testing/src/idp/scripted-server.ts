@@ -5,7 +5,7 @@
  */
 
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listenOnFreePort } from '../wire/listen.ts';
 
 /** A request as it arrived. */
 export interface RecordedRequest {
@@ -61,18 +61,13 @@ export async function startScriptedServer(): Promise<ScriptedServer> {
       response.end(isText ? answerBody : JSON.stringify(answerBody));
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const port = await listenOnFreePort(server);
   return {
-    origin: `http://127.0.0.1:${portOf(server)}`,
+    origin: `http://127.0.0.1:${port}`,
     requests,
     script: (path, ...answers) => void scripts.set(path, [...answers]),
     close: () => closeServer(server),
   };
-}
-
-/** The port a server listens on. */
-function portOf(server: Server): number {
-  return (server.address() as AddressInfo).port;
 }
 
 /** Ends a server and its connections. */

@@ -4,7 +4,8 @@
  * @module
  */
 
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
+import { listenOnFreePort } from './listen.ts';
 
 /** The running server. */
 export interface RawServer {
@@ -29,9 +30,9 @@ export async function startRawServer(
     socket.on('error', () => undefined);
     socket.on('data', (bytes) => onData(socket, bytes.toString()));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const port = await listenOnFreePort(server);
   return {
-    port: (server.address() as AddressInfo).port,
+    port,
     sockets,
     close: () =>
       new Promise((resolve) => {
