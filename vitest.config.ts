@@ -20,6 +20,9 @@ const maxWorkers = '100%';
 /** Most of the time of these is waiting: for processes, browsers, other programs. */
 const waitingWorkers = Math.ceil(availableParallelism() * 2.5);
 
+/** Of `expect.poll`, where a test says none: what is waited for takes longer than a second on a busy machine. */
+const patience = { poll: { timeout: 20_000 } };
+
 /** They start processes of their own; the other tests of the packages start none. */
 const WITH_PROCESSES = ['packages/*/src/**/*.process.test.ts'];
 
@@ -61,6 +64,7 @@ const config: ViteUserConfig = defineConfig({
         ...source,
         test: {
           name: 'unit',
+          expect: patience,
           globalSetup: [leftFolders],
           maxWorkers,
           sequence: { groupOrder: 0 },
@@ -79,6 +83,7 @@ const config: ViteUserConfig = defineConfig({
         ...source,
         test: {
           name: 'process',
+          expect: patience,
           globalSetup: [leftFolders],
           maxWorkers: waitingWorkers,
           sequence: { groupOrder: 1 },
@@ -93,6 +98,7 @@ const config: ViteUserConfig = defineConfig({
         ...source,
         test: {
           name: 'conformance',
+          expect: patience,
           env: inMemory,
           globalSetup,
           maxWorkers: waitingWorkers,
@@ -109,6 +115,7 @@ const config: ViteUserConfig = defineConfig({
         ...source,
         test: {
           name: 'interop',
+          expect: patience,
           env: inMemory,
           globalSetup,
           maxWorkers: waitingWorkers,
@@ -124,6 +131,7 @@ const config: ViteUserConfig = defineConfig({
         ...source,
         test: {
           name: 'load',
+          expect: patience,
           globalSetup,
           include: UNDER_LOAD,
           testTimeout: 120_000,
@@ -136,6 +144,7 @@ const config: ViteUserConfig = defineConfig({
         ...source,
         test: {
           name: 'deployment',
+          expect: patience,
           globalSetup: [
             ...globalSetup,
             'tools/suite/packed-packages.ts',
@@ -156,6 +165,7 @@ const config: ViteUserConfig = defineConfig({
         ...source,
         test: {
           name: 'footprint',
+          expect: patience,
           globalSetup: [leftFolders, 'tools/suite/packed-packages.ts'],
           sequence: { groupOrder: 6 },
           include: FOOTPRINT,

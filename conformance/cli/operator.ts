@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { Browser } from '../wire/browser.ts';
 import type { Service } from '../wire/platform.ts';
+import { expectRefusedSoon as expectStatusesSoon } from '../wire/refused-soon.ts';
 import { askMe, SESSION_COOKIE } from '../wire/sign-in.ts';
 
 /** Two browsers. */
@@ -92,7 +93,7 @@ export function idOf(browser: Browser): string {
 
 /** Waits for the refusal; a second is what is promised. */
 export async function expectRefusedSoon(service: Service, browser: Browser): Promise<void> {
-  await expect.poll(() => askMe(service, browser), { timeout: 1_000, interval: 20 }).toBe(401);
+  await expectStatusesSoon(async () => [await askMe(service, browser)]);
 }
 
 /** Keys of the server's key ring. */

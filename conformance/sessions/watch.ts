@@ -20,6 +20,16 @@ export interface Watch {
 
 const PAUSE_MS = 2;
 
+/**
+ * Those answers of a watch that were asked for after a moment.
+ *
+ * @param moment - Milliseconds of `performance.now()`.
+ */
+export function askedAfter(answers: readonly KeptAnswer[], moment: number): readonly KeptAnswer[] {
+  // Each is asked for once the one before it has come.
+  return answers.filter((_, at) => (answers[at - 1]?.at ?? 0) > moment);
+}
+
 /** Asks `GET /me` over one connection that stays open, until it is stopped. */
 export async function watchSession(
   url: string,

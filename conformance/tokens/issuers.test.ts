@@ -181,14 +181,11 @@ describe('Keys of an issuer', () => {
     const honest = await signed(pair.privateKey, 'honest');
     const statuses: number[] = [];
     await expect
-      .poll(
-        async () => {
-          const { status } = await me(service, honest);
-          statuses.push(status);
-          return status;
-        },
-        { timeout: 5_000 },
-      )
+      .poll(async () => {
+        const { status } = await me(service, honest);
+        statuses.push(status);
+        return status;
+      })
       .toBe(200);
     expect(statuses).not.toContain(401);
     await service.stop();

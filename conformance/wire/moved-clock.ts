@@ -41,7 +41,7 @@ const PRELOAD = new URL('./moved-clock-preload.ts', import.meta.url).href;
 /** Where the preloaded module is kept compiled, if the tests keep such. */
 const { NODE_COMPILE_CACHE } = process.env;
 const COMPILED = NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE };
-const CONFIRM_MS = 10_000;
+const CONFIRM_MS = 30_000;
 
 /**
  * Starts a clock that shows the real time until it is advanced.

@@ -252,9 +252,15 @@ describe.skipIf(NGINX.isLeftOut)('nginx: verdicts kept for a moment', () => {
     const endedAt = performance.now();
     expect((await ask({ cookie }, 'POST')).status).toBe(401);
     const answers: number[] = [];
-    do answers.push((await ask({ cookie })).status);
-    while (answers.at(-1) === 200 && performance.now() - endedAt < 2 * KEPT_FOR_MS);
-    expect(performance.now() - endedAt).toBeLessThan(KEPT_FOR_MS + 500);
+    let askedAt = endedAt;
+    let admittedAt = endedAt;
+    do {
+      if (answers.length > 0) admittedAt = askedAt;
+      askedAt = performance.now();
+      answers.push((await ask({ cookie })).status);
+    } while (answers.at(-1) === 200 && askedAt - endedAt < 2 * KEPT_FOR_MS);
+    // When it was asked: an answer may come late on a busy machine.
+    expect(admittedAt - endedAt).toBeLessThan(KEPT_FOR_MS + 500);
     expect(answers.at(-1)).toBe(401);
     // That it was admitted meanwhile is the price, and the proof that this looks at kept verdicts.
     expect(answers[0]).toBe(200);
@@ -317,10 +323,15 @@ describe.skipIf(NGINX.isLeftOut)('nginx: what may be kept, whatever the check sa
     answer = [503, {}];
     const since = performance.now();
     let last = 200;
-    while (last === 200 && performance.now() - since < 10_000)
+    let admittedAt = since;
+    for (let askedAt = since; last === 200 && askedAt - since < 10_000; ) {
+      admittedAt = askedAt;
+      askedAt = performance.now();
       last = (await exchange(`${gate.url}/page`, { headers })).status;
+    }
     expect(last).toBe(503);
-    expect(performance.now() - since).toBeLessThan(2_500);
+    // When it was asked: an answer may come late on a busy machine.
+    expect(admittedAt - since).toBeLessThan(2_500);
   });
 });
 

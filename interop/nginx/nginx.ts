@@ -30,7 +30,7 @@ export interface RunningNginx {
 }
 
 const STARTED = /start worker process \d+\n/;
-const START_MS = 10_000;
+const START_MS = 30_000;
 const TEMPORARY = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
 
 /** Makes an empty folder. */

@@ -40,7 +40,7 @@ export interface Prometheus {
   stop(): Promise<void>;
 }
 
-const READY_MS = 20_000;
+const READY_MS = 60_000;
 const LOOK_EVERY_MS = 50;
 
 /** Starts it on a free port of the loopback; scrapes and evaluates every second. */

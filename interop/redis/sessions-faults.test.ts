@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Watch } from '../../conformance/sessions/watch.ts';
+import { askedAfter, type Watch } from '../../conformance/sessions/watch.ts';
+import { expectRefusedSoon } from '../../conformance/wire/refused-soon.ts';
 import { expectFailurePage } from '../../conformance/wire/sign-in.ts';
 import { redisFile } from './redis-kind.ts';
 import { REDIS } from './redis-process.ts';
 import { type RedisServer, startRedis } from './redis-server.ts';
 import {
-  askedAfter,
   forgetsSession,
   isSignedOut,
   otherStatuses,
@@ -142,10 +142,7 @@ describe.skipIf(REDIS.isLeftOut)('redis-server', () => {
     const all = [0, 1];
     const statuses = (cookie: string): Promise<readonly number[]> =>
       Promise.all(all.map(async (index) => (await shared.me(index, cookie)).status));
-    const isRefusedEverywhere = (cookie: string) =>
-      expect
-        .poll(() => statuses(cookie), { ...POLL, timeout: REMEMBERED_WITHIN_MS })
-        .toEqual([401, 401]);
+    const isRefusedEverywhere = (cookie: string) => expectRefusedSoon(() => statuses(cookie));
 
     beforeAll(async () => {
       remembered = await shared.signIn();
@@ -230,7 +227,7 @@ describe.skipIf(REDIS.isLeftOut)('redis-server', () => {
       for (const [index, { answers }] of watches.ended.entries()) {
         const since = acknowledgedAt + (index === 0 ? 0 : REMEMBERED_WITHIN_MS);
         const later = () => askedAfter(answers, since);
-        await expect.poll(() => later().length, { timeout: 5_000 }).toBeGreaterThan(ENOUGH);
+        await expect.poll(() => later().length).toBeGreaterThan(ENOUGH);
         expect(otherStatuses(later(), [401, 503])).toEqual([]);
         expect(answers.at(-1)?.status).toBe(401);
       }
@@ -259,7 +256,7 @@ describe.skipIf(REDIS.isLeftOut)('redis-server', () => {
       await redis.send('FLUSHALL');
       const lostAt = performance.now();
       await expect
-        .poll(() => watches.map(({ answers }) => answers.at(-1)?.status), { timeout: 5_000 })
+        .poll(() => watches.map(({ answers }) => answers.at(-1)?.status))
         .toEqual([401, 401]);
       await Promise.all(watches.map(({ more }) => more(ENOUGH)));
       await Promise.all(watches.map(({ stop }) => stop()));

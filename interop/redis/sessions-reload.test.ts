@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { expectRefusedSoon } from '../../conformance/wire/refused-soon.ts';
 import { logOf, PATIENCE } from '../../conformance/wire/workers.ts';
 import { redisFile } from './redis-kind.ts';
 import { REDIS } from './redis-process.ts';
@@ -22,8 +23,7 @@ describe.skipIf(REDIS.isLeftOut)('redis-server: a reload', () => {
       for (const cookie of [kept, ended]) expect((await shared.me(0, cookie)).status).toBe(200);
     }
     await shared.signOut(1, ended);
-    const status = async () => (await shared.me(0, ended)).status;
-    await expect.poll(status, { timeout: 1_000, interval: 20 }).toBe(401);
+    await expectRefusedSoon(async () => [(await shared.me(0, ended)).status]);
     expect((await shared.me(0, kept)).status).toBe(200);
     expect(shared.running(0).stderr()).not.toMatch(/store_unavailable|SP_STORE/);
   });

@@ -5,14 +5,13 @@ import { exchange } from '../../conformance/wire/exchange.ts';
 import { run, temporaryFolder } from '../../conformance/wire/process.ts';
 import { type RotatingIdp, startRotatingIdp } from '../../conformance/wire/rotating-idp.ts';
 import { expectFailurePage } from '../../conformance/wire/sign-in.ts';
-import { logOf } from '../../conformance/wire/workers.ts';
+import { logOf, PATIENCE } from '../../conformance/wire/workers.ts';
 import { createCertificates, OPENSSL } from './certificates.ts';
 import { redisFile } from './redis-kind.ts';
 import { REDIS } from './redis-process.ts';
 import { type RedisOptions, type RedisServer, startRedis } from './redis-server.ts';
 import { type SharedSessions, startSharedSessions, UNKNOWN_COOKIE } from './shared-sessions.ts';
 
-const READY_WITHIN = { timeout: 5_000, interval: 20 };
 const WRONG_PASSWORD = 'wrong-canary-93b7-of-a-file';
 const RIGHT_PASSWORD = 'right-canary-5e1f-of-a-server';
 
@@ -49,7 +48,7 @@ async function expectWaits(shared: SharedSessions, mend: () => Promise<void> | v
   expect(await readiness(shared)).toBe(503);
   const said = [answer.body, JSON.stringify(answer.headers), received.body].join('\n');
   await mend();
-  await expect.poll(() => readiness(shared), READY_WITHIN).toBe(200);
+  await expect.poll(() => readiness(shared), PATIENCE).toBe(200);
   const cookie = await shared.signIn();
   expect((await shared.me(0, cookie)).status).toBe(200);
   return said + shared.running(0).stdout() + shared.running(0).stderr();
@@ -95,7 +94,7 @@ describe.skipIf(REDIS.isLeftOut)('redis-server: serve, started on a Redis', () =
   it('that keeps everything: it works, and warns of nothing', async () => {
     const redis = await start({ appendOnly: true });
     const shared = await serveOn({ addresses: addressesOf(redis) });
-    await expect.poll(() => readiness(shared), READY_WITHIN).toBe(200);
+    await expect.poll(() => readiness(shared), PATIENCE).toBe(200);
     expect((await shared.me(0, await shared.signIn())).status).toBe(200);
     expect((await shared.me(0, '')).status).toBe(401);
     expect(

@@ -10,6 +10,7 @@ import { type Watch, watchSession } from '../../conformance/sessions/watch.ts';
 import { Browser, NAVIGATION } from '../../conformance/wire/browser.ts';
 import { exchange, type Received } from '../../conformance/wire/exchange.ts';
 import { type Fleet, type FleetOptions, startFleet } from '../../conformance/wire/fleet.ts';
+import { expectRefusedSoon } from '../../conformance/wire/refused-soon.ts';
 import { type RotatingIdp, startRotatingIdp } from '../../conformance/wire/rotating-idp.ts';
 import { beginsSession, SESSION_COOKIE } from '../../conformance/wire/sign-in.ts';
 
@@ -26,8 +27,6 @@ export interface SharedSessions extends Omit<Fleet, 'signIn'> {
   watch(index: number, cookie: string, pauseMs?: number): Promise<Watch>;
 }
 
-/** A process learns within this time what another one ended. */
-const SEEN_WITHIN_MS = 1_000;
 /** Several watches at once leave the machine time for what they watch. */
 const PAUSE_MS = 40;
 
@@ -67,16 +66,6 @@ export async function startSharedSessions(
   };
 }
 
-/**
- * Those answers of a watch that were asked for after a moment.
- *
- * @param moment - Milliseconds of `performance.now()`.
- */
-export function askedAfter(answers: readonly KeptAnswer[], moment: number): readonly KeptAnswer[] {
-  // Each is asked for once the one before it has come.
-  return answers.filter((_, at) => (answers[at - 1]?.at ?? 0) > moment);
-}
-
 /** Statuses that are none of those expected, each once. */
 export function otherStatuses(
   answers: readonly KeptAnswer[],
@@ -98,9 +87,7 @@ export async function expectWorks(shared: SharedSessions): Promise<void> {
   expect(await statuses(shared, withOtherSecret(cookie))).toEqual([401, 401]);
   expect(isSignedOut(await shared.signOut(1, cookie))).toBe(true);
   expect((await shared.me(1, cookie)).status).toBe(401);
-  await expect
-    .poll(() => statuses(shared, cookie), { interval: 20, timeout: SEEN_WITHIN_MS })
-    .toEqual([401, 401]);
+  await expectRefusedSoon(() => statuses(shared, cookie));
   expect(await statuses(shared, other)).toEqual([200, 200]);
 }
 

@@ -10,7 +10,7 @@ import {
 import { type ScriptedServer, startScriptedServer } from '@sallyport/testing/idp/scripted-server';
 import { Timers } from '@sallyport/testing/time/timers';
 import { freePort } from '@sallyport/testing/wire/ports';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ClientPorts, createClient } from './create-client.ts';
 import type { PlatformMetadata } from './platform-metadata.ts';
 import type { ClientSettings } from './settings/client-settings.ts';
@@ -275,7 +275,7 @@ describe('a client of an internal service', () => {
     expect(client.tokenStatus()).toMatchObject({ isUsable: true, expiresAt: START + 3_600_000 });
     ports.advance(3_300_000);
     timers.fire(60_000);
-    await vi.waitFor(() => expect(client.tokenStatus()?.expiresAt).toBe(START + 6_900_000));
+    await expect.poll(() => client.tokenStatus()?.expiresAt).toBe(START + 6_900_000);
     expect(await client.tokenSource.get()).toMatchObject({ value: { accessToken: 'at-2' } });
     client.close();
     expect(timers.waiting).toEqual([]);

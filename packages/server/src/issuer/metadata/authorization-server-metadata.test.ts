@@ -5,7 +5,7 @@ import type { FakeIdp } from '@sallyport/testing/idp/fake-idp';
 import { honestDocument, startMetadataServer } from '@sallyport/testing/idp/metadata-server';
 import { Clock } from '@sallyport/testing/time/clock';
 import { Timers } from '@sallyport/testing/time/timers';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createIssuers } from '../issuers.ts';
 import { createMetadataSource, type MetadataSource } from './authorization-server-metadata.ts';
 
@@ -34,14 +34,14 @@ function setup(folder: string | undefined = createTemporaryFolder(), clock = new
 
 /** Waits for a line of the log. */
 async function logged(events: readonly string[], event: string): Promise<void> {
-  await vi.waitFor(() => expect(events).toContain(event));
+  await expect.poll(() => events).toContain(event);
 }
 
 /** Runs until the document is on disk, then ends. */
 async function runOnce(server: FakeIdp, folder: string, clock: Clock): Promise<void> {
   const { source, issuers } = setup(folder, clock);
   await source.of(server.issuer).need();
-  await vi.waitFor(() => expect(readdirSync(folder)).toEqual([expect.stringMatching(/\.json$/)]));
+  await expect.poll(() => readdirSync(folder)).toEqual([expect.stringMatching(/\.json$/)]);
   issuers.close();
 }
 
@@ -107,11 +107,11 @@ describe('the document of an authorization server', () => {
     const first = await metadata.need();
     metadata.onChange((document) => seen.push(document.token_endpoint));
     timers.fire(REFRESH_MS);
-    await vi.waitFor(() => expect(timers.waiting).toContain(REFRESH_MS));
+    await expect.poll(() => timers.waiting).toContain(REFRESH_MS);
     expect(metadata.current).toBe(first);
     server.metadata = { token_endpoint: `${server.issuer}/new` };
     timers.fire(REFRESH_MS);
-    await vi.waitFor(() => expect(metadata.current).not.toBe(first));
+    await expect.poll(() => metadata.current).not.toBe(first);
     expect(seen).toEqual([`${server.issuer}/token`, `${server.issuer}/new`]);
     expect(pathsAsked(server)).toHaveLength(3);
   });
@@ -175,7 +175,7 @@ describe('the document of an authorization server', () => {
     timers.fire(WAIT_MS);
     expect(await needed).toBeUndefined();
     answer();
-    await vi.waitFor(() => expect(metadata.current).toBeDefined());
+    await expect.poll(() => metadata.current).toBeDefined();
   });
 
   it('of a server that is down is tried again by itself, and by requests once a second at most', async () => {
@@ -193,7 +193,7 @@ describe('the document of an authorization server', () => {
     expect(failures()).toBe(2);
     await server.comeUp();
     timers.fire(1_000);
-    await vi.waitFor(() => expect(metadata.current).toBeDefined());
+    await expect.poll(() => metadata.current).toBeDefined();
   });
 
   it('that inlines keys is passed on and kept without them', async () => {
@@ -202,7 +202,7 @@ describe('the document of an authorization server', () => {
     const folder = createTemporaryFolder();
     const { source } = setup(folder);
     expect(await source.of(server.issuer).need()).not.toHaveProperty('jwks');
-    await vi.waitFor(() => expect(readdirSync(folder)).toHaveLength(1));
+    await expect.poll(() => readdirSync(folder)).toHaveLength(1);
     expect(readFileSync(keptFile(folder), 'utf8')).not.toContain('c2VjcmV0');
   });
 });
@@ -264,7 +264,7 @@ describe('after a restart while the server is down', () => {
     server.metadata = { token_endpoint: `${server.issuer}/new` };
     await server.comeUp();
     timers.fire(1_000);
-    await vi.waitFor(() => expect(metadata.current?.token_endpoint).toBe(`${server.issuer}/new`));
+    await expect.poll(() => metadata.current?.token_endpoint).toBe(`${server.issuer}/new`);
   });
 
   it('another issuer does not find it', async () => {

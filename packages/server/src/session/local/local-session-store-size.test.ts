@@ -189,7 +189,7 @@ describe(`${MANY} sessions`, { timeout: 60_000 }, () => {
     );
     const left = count();
     expect(left).toBeGreaterThan(0.9 * MANY);
-    const calls: number[] = [];
+    const calls = { sweep: [] as number[], post: [] as number[] };
     const gaps = { swept: [] as number[], beside: [] as number[], onThisThread: [] as number[] };
     const other = new Worker(BUSY_THREAD, { eval: true });
     onTestFinished(async () => void (await other.terminate()));
@@ -197,11 +197,14 @@ describe(`${MANY} sessions`, { timeout: 60_000 }, () => {
     while (count() > 0) {
       const startedAt = performance.now();
       const part = many.sweep(PART);
-      calls.push(performance.now() - startedAt);
+      calls.sweep.push(performance.now() - startedAt);
       gaps.swept.push(await longestGap(part));
       swept += await part;
       // As long, beside a thread that works on something else.
-      other.postMessage(performance.now() - startedAt);
+      const postedAt = performance.now();
+      other.postMessage(postedAt - startedAt);
+      // The system may run the thread that this wakes in place of this one, as it may in a sweep.
+      calls.post.push(performance.now() - postedAt);
       gaps.beside.push(await longestGap(once(other, 'message')));
       // What the test is to notice: such work where requests are served.
       if (gaps.swept.length % 4 !== 0) continue;
@@ -222,7 +225,7 @@ describe(`${MANY} sessions`, { timeout: 60_000 }, () => {
     console.log(`held up for more than ${BLOCKED_MS} ms: ${medians.join('; ')}`);
     expect(median(gaps.onThisThread)).toBeGreaterThan(BLOCKED_MS);
     expect(shareBlocked(gaps.swept)).toBeLessThanOrEqual(shareBlocked(gaps.beside) + ALLOWANCE);
-    expect(shareBlocked(calls)).toBeLessThanOrEqual(ALLOWANCE);
+    expect(shareBlocked(calls.sweep)).toBeLessThanOrEqual(shareBlocked(calls.post) + ALLOWANCE);
   });
 });
 

@@ -138,7 +138,7 @@ describe('two processes on one file', () => {
     db.exec('BEGIN IMMEDIATE');
     const attempts = countAttempts();
     const notes = ids.map((id) => store.touch(id, NOON + 60_000));
-    await vi.waitFor(() => expect(attempts()).toBeGreaterThan(1), { interval: 1 });
+    await expect.poll(attempts, { interval: 1 }).toBeGreaterThan(1);
     expect(attempts()).toBeLessThan(ids.length);
     db.exec('ROLLBACK');
     await Promise.all(notes);
