@@ -14,8 +14,8 @@ const source = {
   ssr: { resolve: { conditions: ['source'] } },
 };
 
-/** Vitest leaves one processor to itself, which on two of them means one file after the other. */
-const maxWorkers = '100%';
+/** Some of their time is waiting: for sockets, disks and threads. */
+const unitWorkers = Math.ceil(availableParallelism() * 1.5);
 
 /** Most of the time of these is waiting: for processes, browsers, other programs. */
 const waitingWorkers = Math.ceil(availableParallelism() * 2.5);
@@ -57,7 +57,6 @@ const config: ViteUserConfig = defineConfig({
   test: {
     reporters: ['default', './tools/suite/slowest-files.ts'],
     sequence: { shuffle: { files: true, tests: false }, sequencer: LongFilesFirst },
-    maxWorkers,
     // One after the other (`groupOrder`): a worker is shared by the files of one project that follow each other.
     projects: [
       {
@@ -66,7 +65,7 @@ const config: ViteUserConfig = defineConfig({
           name: 'unit',
           expect: patience,
           globalSetup: [leftFolders],
-          maxWorkers,
+          maxWorkers: unitWorkers,
           sequence: { groupOrder: 0 },
           include: ['packages/*/src/**/*.test.ts', 'tools/**/*.test.ts'],
           exclude: WITH_PROCESSES,
