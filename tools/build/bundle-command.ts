@@ -31,8 +31,18 @@ const ALONE: Readonly<Record<string, string>> = {
   'kept-token': 'packages/cli/src/commands/kept-token.ts',
 };
 
-/** Every command but `token` loads this first: it stands in one file with all that it loads at once. */
-const COMMAND_LINE = { name: 'program', test: /\/packages\/cli\/src\/commands\/program\.ts$/ };
+/**
+ * Loaded before the code of a command: the list of the commands, and what they take. Each stands in one file with all
+ * that it loads at once and the one before does not have.
+ */
+const COMMAND_LINE: readonly {
+  readonly name: string;
+  readonly test: RegExp;
+  readonly priority: number;
+}[] = [
+  { name: 'program', test: /\/packages\/cli\/src\/commands\/program\.ts$/, priority: 2 },
+  { name: 'declarations', test: /\/packages\/cli\/src\/commands\/declarations\.ts$/, priority: 1 },
+];
 
 /**
  * Tried by a dependency, which carries on without. A tool of the checkout may bring one along; what is
@@ -63,7 +73,7 @@ export interface Bundle {
  */
 export async function bundleCommand(folder: string): Promise<Bundle> {
   const chunks = [
-    ...(await bundle(folder, ENTRIES, { codeSplitting: { groups: [COMMAND_LINE] } })),
+    ...(await bundle(folder, ENTRIES, { codeSplitting: { groups: [...COMMAND_LINE] } })),
     ...(await bundle(folder, ALONE, { codeSplitting: false })),
   ];
   refuseForeignImports(chunks);

@@ -15,19 +15,15 @@ const MIN_HELP_COLUMNS = 24;
 /** RFC 1123 section 2.1, which Kubernetes asks of a namespace. */
 const NAMESPACE = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** Adds `apikey create`, `list`, `inspect` and `revoke`. Their code is loaded when they run. */
-export function addApiKeyCommand(program: Command, stdio: Stdio): void {
+/** Declares `apikey create`, `list`, `inspect` and `revoke`. Their code is loaded when they run. */
+export function declareApiKey(group: Command, stdio: Stdio): void {
   const run = async (
     options: { readonly json?: boolean },
     command: (talk: Stdio) => Promise<ExitCode>,
   ): Promise<void> => {
     process.exitCode = await runCommand(command, options.json === true, stdio);
   };
-  const group = program
-    .command('apikey')
-    .description('issue the API keys that task pods call back with, and revoke them')
-    .configureHelp({ minWidthToWrap: MIN_HELP_COLUMNS })
-    .addHelpText('after', EXIT_CODES_HELP);
+  group.configureHelp({ minWidthToWrap: MIN_HELP_COLUMNS }).addHelpText('after', EXIT_CODES_HELP);
   const add = (name: string, description: string): Command =>
     group
       .command(name)

@@ -15,26 +15,9 @@ import { isDurationOption, PLATFORM_OPTIONS, TOKEN_OPTIONS } from './token-optio
 /** Help is wrapped down to this width of its second column. */
 const MIN_HELP_COLUMNS = 24;
 
-/** Adds `login`, `logout`, `whoami`, `status`, `token` and `completion`. Each loads its code when it runs. */
-export function addClientCommands(program: Command, stdio: Stdio): void {
-  const add = (name: string, description: string): Command =>
-    program
-      .command(name)
-      .description(description)
-      .configureHelp({ minWidthToWrap: MIN_HELP_COLUMNS })
-      .showHelpAfterError(`(sallyport ${name} --help shows the options)`)
-      .addHelpText('after', EXIT_CODES_HELP);
-  const run = async (
-    options: { readonly json?: boolean },
-    command: (talk: Stdio, interruption: Interruption) => Promise<ExitCode>,
-  ): Promise<void> => {
-    process.exitCode = await runCommand(command, options.json === true, stdio);
-  };
-
-  withPlatform(
-    add('login', 'sign in to a platform and keep the tokens'),
-    'address of the platform; needed once, then it is in a profile',
-  )
+/** Declares `login`. It loads its code when it runs. */
+export function declareLogin(command: Command, stdio: Stdio): void {
+  withPlatform(command, 'address of the platform; needed once, then it is in a profile')
     .addOption(
       new Option('--flow <flow>', 'how to sign in')
         .choices(['auto', 'pkce', 'device'])
@@ -46,52 +29,81 @@ export function addClientCommands(program: Command, stdio: Stdio): void {
     .option('--qr', 'also show the address as a QR code, on a terminal')
     .action(async (options) => {
       const { login } = await import('./login.ts');
-      await run(options, (talk, interruption) => login(options, talk, interruption));
+      await run(options, stdio, (talk, interruption) => login(options, talk, interruption));
     });
+}
 
-  withPlatform(add('logout', 'revoke and delete the tokens'))
+/** Declares `logout`. It loads its code when it runs. */
+export function declareLogout(command: Command, stdio: Stdio): void {
+  withPlatform(command)
     .option('--local', 'only delete them here')
     .option('--all', 'for every profile')
     .action(async (options) => {
       const { logout } = await import('./logout.ts');
-      await run(options, (talk, interruption) => logout(options, talk, interruption));
+      await run(options, stdio, (talk, interruption) => logout(options, talk, interruption));
     });
+}
 
-  withPlatform(add('whoami', 'ask the platform who is signed in')).action(async (options) => {
+/** Declares `whoami`. It loads its code when it runs. */
+export function declareWhoami(command: Command, stdio: Stdio): void {
+  withPlatform(command).action(async (options) => {
     const { whoami } = await import('./whoami.ts');
-    await run(options, (talk, interruption) => whoami(options, talk, interruption));
+    await run(options, stdio, (talk, interruption) => whoami(options, talk, interruption));
   });
+}
 
-  withPlatform(
-    add('status', 'show profiles, where settings come from, and whether tokens are usable'),
-  )
+/** Declares `status`. It loads its code when it runs. */
+export function declareStatus(command: Command, stdio: Stdio): void {
+  withPlatform(command)
     .option('--offline', 'send no request')
     .action(async (options) => {
       const { status } = await import('./status.ts');
-      await run(options, (talk, interruption) => status(options, talk, interruption));
+      await run(options, stdio, (talk, interruption) => status(options, talk, interruption));
     });
+}
 
-  const token = withPlatform(add('token', 'print an access token and nothing else'));
+/** Declares `token`. It loads its code when it runs. */
+export function declareToken(command: Command, stdio: Stdio): void {
+  withPlatform(command);
   for (const [flags, description] of TOKEN_OPTIONS)
-    if (flags.includes('<duration>')) token.option(flags, description, checkDuration);
-    else token.option(flags, description);
-  token.action(async (options) => {
+    if (flags.includes('<duration>')) command.option(flags, description, checkDuration);
+    else command.option(flags, description);
+  command.action(async (options) => {
     const { token } = await import('./token.ts');
-    await run(options, (talk, interruption) => token(options, talk, interruption));
+    await run(options, stdio, (talk, interruption) => token(options, talk, interruption));
   });
+}
 
-  add('completion', 'print a script that completes commands and options')
-    .argument('<shell>', SHELLS.join(', '), checkShell)
+/** Declares `completion`, whose script has all commands of the program that are declared by then. */
+export function declareCompletion(command: Command, stdio: Stdio): void {
+  command.registeredArguments[0]?.argParser(checkShell);
+  withHelp(command)
     .option('--json', 'print as JSON')
     .action(async (shell: Shell, options: { readonly json?: boolean }) => {
       const { writeCompletion } = await import('./completion.ts');
-      const script = writeCompletion(program, shell);
+      const script = writeCompletion(command.parent ?? command, shell);
       stdio.out(options.json === true ? JSON.stringify({ shell, script }) : script.trimEnd());
       process.exitCode = EXIT.ok;
     });
 }
 
+async function run(
+  options: { readonly json?: boolean },
+  stdio: Stdio,
+  command: (talk: Stdio, interruption: Interruption) => Promise<ExitCode>,
+): Promise<void> {
+  process.exitCode = await runCommand(command, options.json === true, stdio);
+}
+
+function withHelp(command: Command): Command {
+  return command
+    .configureHelp({ minWidthToWrap: MIN_HELP_COLUMNS })
+    .showHelpAfterError(`(sallyport ${command.name()} --help shows the options)`)
+    .addHelpText('after', EXIT_CODES_HELP);
+}
+
 function withPlatform(command: Command, endpoint?: string): Command {
+  withHelp(command);
   for (const [flags, description] of PLATFORM_OPTIONS)
     command.option(
       flags,

@@ -1,7 +1,8 @@
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import type { Stdio } from '../terminal/stdio.ts';
-import { addDoctorCommand } from './doctor-command.ts';
+import { addListedCommand } from './command-list.ts';
+import { declareDoctor } from './doctor-command.ts';
 
 const STDIO: Stdio = {
   out: () => {},
@@ -16,13 +17,13 @@ const STDIO: Stdio = {
 function refusalOf(...words: readonly string[]): string {
   let said = '';
   const program = new Command().exitOverride();
-  addDoctorCommand(program, STDIO);
+  const command = addListedCommand(program, 'doctor');
+  declareDoctor(command, STDIO);
   const writeErr = (text: string): void => {
     said += text;
   };
-  const [command] = program.commands;
   command
-    ?.exitOverride()
+    .exitOverride()
     .configureOutput({ writeErr })
     .action(() => {});
   try {

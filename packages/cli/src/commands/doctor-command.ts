@@ -11,12 +11,10 @@ import { runCommand } from '../terminal/run-command.ts';
 import { EXIT_CODES_HELP, type Stdio } from '../terminal/stdio.ts';
 import { isDurationOption } from './token-options.ts';
 
-/** Adds it. It loads its code when it runs. */
-export function addDoctorCommand(program: Command, stdio: Stdio): void {
-  program
-    .command('doctor')
-    .description('find why a sign-in does not work, and what to do about it; repairs nothing')
-    .argument('[url]', "the platform's public URL (default: that of the configuration)", parseUrl)
+/** Declares it. It loads its code when it runs. */
+export function declareDoctor(command: Command, stdio: Stdio): void {
+  command.registeredArguments[0]?.argParser(parseUrl);
+  command
     .option('--config <file>', "the admin service's YAML file; environment variables win over it")
     .option(
       '--client-config <file>',
@@ -40,7 +38,7 @@ export function addDoctorCommand(program: Command, stdio: Stdio): void {
     .option('--strict', 'a warning is a fault, too')
     .option('--json', 'print as JSON')
     .addHelpText('after', EXIT_CODES_HELP)
-    .action(async (url: string | undefined, { only, skip, ...options }, command: Command) => {
+    .action(async (url: string | undefined, { only, skip, ...options }) => {
       const { doctor, parseGroups } = await import('./doctor.ts');
       const groups = (flag: string, text: string | undefined): readonly ProbeGroup[] => {
         if (text === undefined) return [];

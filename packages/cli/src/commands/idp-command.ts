@@ -17,13 +17,9 @@ import { withAdministrator } from './administrator-options.ts';
 /** Help is wrapped down to this width of its second column. */
 const MIN_HELP_COLUMNS = 24;
 
-/** Adds `idp plan`, `apply`, `check` and `destroy`. Their code is loaded when they run. */
-export function addIdpCommand(program: Command, stdio: Stdio): void {
-  const group = program
-    .command('idp')
-    .description('set up the applications at an identity provider, and prove that they work')
-    .configureHelp({ minWidthToWrap: MIN_HELP_COLUMNS })
-    .addHelpText('after', EXIT_CODES_HELP);
+/** Declares `idp plan`, `apply`, `check` and `destroy`. Their code is loaded when they run. */
+export function declareIdp(group: Command, stdio: Stdio): void {
+  group.configureHelp({ minWidthToWrap: MIN_HELP_COLUMNS }).addHelpText('after', EXIT_CODES_HELP);
   const add = (name: string, description: string): Command =>
     withSetup(
       group

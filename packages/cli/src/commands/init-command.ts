@@ -9,14 +9,9 @@ import { runCommand } from '../terminal/run-command.ts';
 import { EXIT_CODES_HELP, type Stdio } from '../terminal/stdio.ts';
 import { CLIENT_IDS } from '../up/deployment.ts';
 
-/** Adds it. It loads its code when it runs. */
-export function addInitCommand(program: Command, stdio: Stdio): void {
-  program
-    .command('init')
-    .description(
-      'make a folder to run serve from: configuration, key ring, places of secrets, recipe of a proxy',
-    )
-    .argument('[folder]', 'where to write; nothing in it is replaced', 'sallyport')
+/** Declares it. It loads its code when it runs. */
+export function declareInit(command: Command, stdio: Stdio): void {
+  command
     .option('--public-url <url>', "the platform's public URL, or its domain")
     .option('--issuer <url>', 'issuer of the identity provider, exactly as it names itself')
     .option('--proxy <name>', 'reverse proxy to write the recipe for, or none (default: nginx)')

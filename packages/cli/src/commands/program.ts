@@ -7,15 +7,7 @@
 import { Command } from 'commander';
 import { describeVersion } from '../process/version.ts';
 import { createStdio, EXIT, EXIT_CODES_HELP, type Stdio } from '../terminal/stdio.ts';
-import { addApiKeyCommand } from './apikey-command.ts';
-import { addClientCommands } from './client-commands.ts';
-import { addDoctorCommand } from './doctor-command.ts';
-import { addIdpCommand } from './idp-command.ts';
-import { addInitCommand } from './init-command.ts';
-import { addKeyCommands } from './key-commands.ts';
-import { addRecipeCommand } from './recipe.ts';
-import { addServerCommands } from './server-commands.ts';
-import { addSessionsCommand } from './sessions-command.ts';
+import { addListedCommand, COMMAND_NAMES, formatTerm } from './command-list.ts';
 
 /** Width of help that no terminal shows. */
 const COLUMNS = 80;
@@ -24,16 +16,33 @@ const COLUMNS = 80;
 export async function runProgram(words: readonly string[]): Promise<void> {
   const stdio = createStdio();
   const program = createProgram(stdio);
-  addInitCommand(program, stdio);
-  addServerCommands(program, stdio);
-  addKeyCommands(program, stdio);
-  addSessionsCommand(program, stdio);
-  addApiKeyCommand(program, stdio);
-  addIdpCommand(program, stdio);
-  await addRecipeCommand(program, words, stdio);
-  addDoctorCommand(program, stdio);
-  addClientCommands(program, stdio);
+  await addCommands(program, words, stdio);
   await program.parseAsync([...words], { from: 'user' });
+}
+
+/**
+ * Adds every command of the list, and declares those that a word of the command line names: no other one can be run
+ * or asked for its help.
+ *
+ * @param words - The command line.
+ */
+export async function addCommands(
+  program: Command,
+  words: readonly string[],
+  stdio: Stdio,
+): Promise<void> {
+  // A script that completes has the options of all.
+  const isAll = words.includes('completion');
+  const commands = COMMAND_NAMES.map((name) => ({
+    name,
+    command: addListedCommand(program, name),
+  }));
+  // Set after they were added: a command takes its parent's settings over when it is added, and below it all is declared.
+  program.configureHelp({ subcommandTerm: formatTerm });
+  const named = commands.filter(({ name }) => isAll || words.includes(name));
+  if (named.length === 0) return;
+  const { DECLARATIONS } = await import('./declarations.ts');
+  for (const { name, command } of named) await DECLARATIONS[name](command, stdio);
 }
 
 function createProgram(stdio: Stdio): Command {

@@ -15,7 +15,8 @@ import { join } from 'node:path';
 import { DEFAULT_RECIPE, renderNginxRecipe, VERDICT_FOLDER } from '@sallyport/recipes/nginx';
 import { Command, CommanderError } from 'commander';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { addRecipeCommand } from './recipe.ts';
+import { addListedCommand } from './command-list.ts';
+import { declareRecipe } from './recipe.ts';
 
 const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'recipe-')));
 afterAll(() => rmSync(scratch, { recursive: true }));
@@ -31,8 +32,7 @@ async function run(...args: readonly string[]) {
     writeOut: (text) => stdout.push(text),
     writeErr: (text) => stderr.push(text),
   });
-  const words = ['recipe', 'nginx', ...args];
-  await addRecipeCommand(program, words, {
+  await declareRecipe(addListedCommand(program, 'recipe'), {
     out: (line) => stdout.push(`${line}\n`),
     error: (line) => stderr.push(`${line}\n`),
     isTerminal: false,
@@ -42,7 +42,7 @@ async function run(...args: readonly string[]) {
   });
   let status: string | number | null | undefined;
   try {
-    await program.parseAsync(words, { from: 'user' });
+    await program.parseAsync(['recipe', 'nginx', ...args], { from: 'user' });
     status = process.exitCode;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;

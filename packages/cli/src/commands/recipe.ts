@@ -18,28 +18,11 @@ interface RecipeCommandOptions {
   readonly [attribute: string]: unknown;
 }
 
-/** Command lines that need to know the recipes; every other command starts without loading them. */
-const READERS = ['recipe', 'completion'];
-
-/**
- * Adds `recipe`, and below it a command for each recipe where the command line asks for one, or for all commands.
- *
- * @param words - The command line.
- */
-export async function addRecipeCommand(
-  program: Command,
-  words: readonly string[],
-  stdio: Stdio,
-): Promise<void> {
-  const recipes = program
-    .command('recipe')
-    .description(
-      'write the configuration of a reverse proxy that asks Sallyport about every request',
-    );
-  if (!words.some((word) => READERS.includes(word))) return;
+/** Declares a command for each recipe. */
+export async function declareRecipe(group: Command, stdio: Stdio): Promise<void> {
   const { RECIPES, writeRecipe } = await import('@sallyport/recipes');
   for (const recipe of RECIPES) {
-    const command = recipes
+    const command = group
       .command(recipe.name)
       .description(recipe.description)
       .showHelpAfterError(`(sallyport recipe ${recipe.name} --help shows the options)`)

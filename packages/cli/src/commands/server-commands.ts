@@ -12,13 +12,9 @@ import { finish } from './finish.ts';
 /** Time for the reader of the log to take the last lines, once the work has ended. */
 const LAST_LINES_MS = 2_000;
 
-/** Adds `up`, `serve`, `agent`, `inject` and `healthcheck`. Each loads its code when it runs. */
-export function addServerCommands(program: Command, stdio: Stdio): void {
-  program
-    .command('up')
-    .description(
-      'run the whole plane on this machine: identity provider, admin service, gateway, protected console',
-    )
+/** Declares `up`. It loads its code when it runs. */
+export function declareUp(command: Command, stdio: Stdio): void {
+  command
     .option('--port <number>', 'port of the gateway; 0 takes a free one', parsePort, 8080)
     .option(
       '--idp-port <number>',
@@ -51,10 +47,11 @@ export function addServerCommands(program: Command, stdio: Stdio): void {
       const { up } = await import('./up.ts');
       await finish(up(options, stdio), stdio);
     });
+}
 
-  program
-    .command('serve')
-    .description("run the admin service's authentication for production")
+/** Declares `serve`. It loads its code when it runs. */
+export function declareServe(command: Command, stdio: Stdio): void {
+  command
     .option('--config <file>', 'YAML file; environment variables and options win over it')
     .option('--port <number>', 'port to listen on; 0 takes a free one', parsePort)
     .option('--host <address>', 'address to listen on')
@@ -75,10 +72,11 @@ export function addServerCommands(program: Command, stdio: Stdio): void {
       // Log lines that are not read must not keep the process.
       if (options.check !== true) setTimeout(() => process.exit(), LAST_LINES_MS).unref();
     });
+}
 
-  program
-    .command('agent')
-    .description('keep a token fresh for programs in any language: in a file, or on a Unix socket')
+/** Declares `agent`. It loads its code when it runs. */
+export function declareAgent(command: Command, stdio: Stdio): void {
+  command
     .requiredOption('--config <file>', 'YAML file of a client; environment variables win over it')
     .addOption(
       new Option('--block <block>', 'block of the file (default: union.auth)').choices(BLOCKS),
@@ -95,12 +93,11 @@ export function addServerCommands(program: Command, stdio: Stdio): void {
       await finish(agent(options, stdio), stdio);
       setTimeout(() => process.exit(), LAST_LINES_MS).unref();
     });
+}
 
-  addInjectCommand(program, stdio);
-
-  program
-    .command('healthcheck')
-    .description('ask the running service whether it is ready; 0 when it is, else 1')
+/** Declares `healthcheck`. It loads its code when it runs. */
+export function declareHealthcheck(command: Command, stdio: Stdio): void {
+  command
     .option('--config <file>', "the service's YAML file; environment variables win over it")
     .option(
       '--url <address>',
@@ -115,12 +112,9 @@ export function addServerCommands(program: Command, stdio: Stdio): void {
     });
 }
 
-function addInjectCommand(program: Command, stdio: Stdio): void {
-  program
-    .command('inject')
-    .description(
-      'answer the API server of Kubernetes: the webhook that gives task pods their API key',
-    )
+/** Declares `inject`. It loads its code when it runs. */
+export function declareInject(command: Command, stdio: Stdio): void {
+  command
     .option('--config <file>', 'YAML file; only its block unionAuth is read')
     .option('--listen <address>', 'HOST:PORT to answer on, with TLS', '0.0.0.0:8443')
     .requiredOption('--tls-cert <file>', 'certificate (PEM); used anew when the file changes')

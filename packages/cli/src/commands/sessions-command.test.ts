@@ -2,7 +2,8 @@ import { Command } from 'commander';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createStdio } from '../terminal/stdio.ts';
-import { addSessionsCommand } from './sessions-command.ts';
+import { addListedCommand } from './command-list.ts';
+import { declareSessions } from './sessions-command.ts';
 import { parseIds } from './sessions-revoke.ts';
 
 const RUNS = process.env['CI'] === undefined ? 200 : 2_000;
@@ -16,8 +17,9 @@ interface ReadLine {
 /** Reads a command line as `sallyport` does; `sessions revoke` itself does not run. */
 async function read(args: readonly string[]): Promise<ReadLine> {
   const program = new Command('sallyport').version('1').exitOverride();
-  addSessionsCommand(program, STDIO);
-  const revoke = program.commands[0]?.commands.find((command) => command.name() === 'revoke');
+  const sessions = addListedCommand(program, 'sessions');
+  declareSessions(sessions, STDIO);
+  const revoke = sessions.commands.find((command) => command.name() === 'revoke');
   let line: ReadLine | undefined;
   revoke?.action((words: readonly string[], options) => {
     line = { words, options };

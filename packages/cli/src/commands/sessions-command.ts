@@ -20,21 +20,17 @@ Exit codes:
   1  failed, not confirmed, or an id is of no session
   2  wrong usage     130  interrupted`;
 
-/** Adds `sessions list` and `sessions revoke`. Their code is loaded when they run. */
-export function addSessionsCommand(program: Command, stdio: Stdio): void {
+/** Declares `sessions list` and `sessions revoke`. Their code is loaded when they run. */
+export function declareSessions(group: Command, stdio: Stdio): void {
   const run = async (
     options: { readonly json?: boolean },
     command: (talk: Stdio, interruption: Interruption) => Promise<ExitCode>,
   ): Promise<void> => {
     process.exitCode = await runCommand(command, options.json === true, stdio);
   };
-  const sessions = program
-    .command('sessions')
-    .description('see who is signed in, and end sessions; for operators, beside a running server')
-    .configureHelp({ minWidthToWrap: MIN_HELP_COLUMNS })
-    .addHelpText('after', EXIT_CODES_HELP);
+  group.configureHelp({ minWidthToWrap: MIN_HELP_COLUMNS }).addHelpText('after', EXIT_CODES_HELP);
   const add = (name: string, description: string): Command =>
-    sessions
+    group
       .command(name)
       .description(description)
       .configureHelp({ minWidthToWrap: MIN_HELP_COLUMNS })

@@ -2,7 +2,8 @@ import { Command } from 'commander';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createStdio } from '../terminal/stdio.ts';
-import { addClientCommands } from './client-commands.ts';
+import { declareToken } from './client-commands.ts';
+import { addListedCommand } from './command-list.ts';
 import {
   isDurationOption,
   PLATFORM_OPTIONS,
@@ -15,9 +16,8 @@ const STDIO = createStdio();
 /** What the command line makes of the words; `undefined` where it refuses them. */
 function readByCommandLine(words: readonly string[]): Record<string, unknown> | undefined {
   const program = new Command('sallyport').exitOverride();
-  addClientCommands(program, STDIO);
-  const token = program.commands.find((command) => command.name() === 'token');
-  if (token === undefined) throw new Error('there is no such command');
+  const token = addListedCommand(program, 'token');
+  declareToken(token, STDIO);
   let read: Record<string, unknown> | undefined;
   token.exitOverride().configureOutput({ writeErr: () => {}, writeOut: () => {} });
   token.action((options: Record<string, unknown>) => {
