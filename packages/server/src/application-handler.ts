@@ -5,12 +5,12 @@
  */
 
 import { PATHS, type RouteMatcher } from '@sallyport/protocol';
-import { Health } from '@sallyport/protocol/protobuf';
 import { type CallerKind, classifyCaller } from './answer/caller.ts';
 import type { DoorOptions } from './doors/door-options.ts';
 import { createNodeDoor } from './doors/node-http.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from './listener/connections.ts';
-import { sendUnimplemented } from './metadata/rpc-handler.ts';
+import { HEALTH_PATHS } from './metadata/rpc-methods.ts';
+import { sendUnimplemented } from './metadata/unimplemented.ts';
 import type { MetadataPart } from './metadata-part.ts';
 import type { Identity } from './verdict/verdict.ts';
 
@@ -24,10 +24,7 @@ export interface ApplicationHandlerOptions {
 }
 
 /** Routes of this service that an ingress does not know: they are asked from inside the cluster. */
-const OPEN_INSIDE: ReadonlySet<string> = new Set([
-  PATHS.readyz,
-  ...Health.methods.map(({ name }) => `/${Health.typeName}/${name}`),
-]);
+const OPEN_INSIDE: ReadonlySet<string> = new Set([PATHS.readyz, ...HEALTH_PATHS]);
 const RPC_PATH = /^\/[\w.]+\.\w+\/\w+$/;
 
 /**

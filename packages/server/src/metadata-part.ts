@@ -4,19 +4,18 @@
  * @module
  */
 
-import { type HealthOptions, registerHealth } from './health/health-service.ts';
+import type { HealthOptions } from './health/health-service.ts';
 import type { Log } from './log/log.ts';
-import { registerAuthMetadata } from './metadata/auth-metadata-service.ts';
-import { registerIdentity } from './metadata/identity-service.ts';
 import { createRestDoor, type MetadataOptions, type RestDoor } from './metadata/rest-door.ts';
-import { createRpcHandler, type RpcHandler } from './metadata/rpc-handler.ts';
+import { createRpcDoor, type RpcDoor } from './metadata/rpc-door.ts';
+import { HEALTH_PATHS, RPC_PATHS } from './metadata/rpc-methods.ts';
 
 /** What answers by metadata. */
 export interface MetadataPart {
   /** Discovery over plain HTTP. */
   readonly rest: RestDoor;
   /** Connect, gRPC and gRPC-Web. */
-  readonly rpc: RpcHandler;
+  readonly rpc: RpcDoor;
 }
 
 /** @param metadata - Absent when `useAuth` is false: then there is health alone. */
@@ -25,11 +24,13 @@ export function createMetadataPart(
   health: HealthOptions,
   log: Log,
 ): MetadataPart {
-  const rpc = createRpcHandler((services) => {
-    registerHealth(services, health);
-    if (metadata === undefined) return;
-    registerAuthMetadata(services, metadata);
-    registerIdentity(services);
-  }, log);
+  const rpc = createRpcDoor({
+    paths: metadata === undefined ? HEALTH_PATHS : RPC_PATHS,
+    async load() {
+      const { createRpcServices } = await import('./metadata/rpc-services.ts');
+      return createRpcServices({ metadata, health, log });
+    },
+    log,
+  });
   return { rest: metadata === undefined ? () => false : createRestDoor(metadata), rpc };
 }

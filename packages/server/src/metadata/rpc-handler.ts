@@ -18,19 +18,11 @@ import {
   universalRequestFromNodeRequest,
   universalResponseToNodeResponse,
 } from '@connectrpc/connect-node';
-import { JSON_HEADERS, NO_STORE_HEADERS } from '../answer/problem.ts';
 import { identityKey } from '../doors/connect.ts';
-import { send } from '../doors/node-http.ts';
 import type { HttpRequest, HttpResponse } from '../listener/connections.ts';
 import { describeFailure, type Log } from '../log/log.ts';
 import type { Identity } from '../verdict/verdict.ts';
-
-/** Answers a call; `false` when no service has its path. */
-export type RpcHandler = (
-  req: HttpRequest,
-  res: HttpResponse,
-  identity: Identity | undefined,
-) => boolean;
+import type { RpcDoor } from './rpc-door.ts';
 
 /** Every message we take is empty or a few words; unpacked, too. */
 const MESSAGE_MAX_BYTES = 65_536;
@@ -41,7 +33,7 @@ const MESSAGE_MAX_BYTES = 65_536;
  * Not the library's own adapter, because that one throws out of the listener, and so ends the
  * process, on a request without a usable Host.
  */
-export function createRpcHandler(register: (router: ConnectRouter) => void, log: Log): RpcHandler {
+export function createRpcHandler(register: (router: ConnectRouter) => void, log: Log): RpcDoor {
   const router = createConnectRouter({
     acceptCompression: [compressionGzip, compressionBrotli],
     readMaxBytes: MESSAGE_MAX_BYTES,
@@ -66,27 +58,6 @@ export function createRpcHandler(register: (router: ConnectRouter) => void, log:
     });
     return true;
   };
-}
-
-/** Answers, in the caller's own protocol, that the method does not exist. */
-export function sendUnimplemented(res: HttpResponse, kind: 'grpc' | 'grpc-web' | 'connect'): void {
-  const message = 'This service does not have the method';
-  const code = Code.Unimplemented;
-  if (kind === 'connect') {
-    const headers = [...JSON_HEADERS, ['content-type', 'application/json']] as const;
-    send(res, { status: 501, headers, body: JSON.stringify({ code: 'unimplemented', message }) });
-    return;
-  }
-  send(res, {
-    status: 200,
-    headers: [
-      ...NO_STORE_HEADERS,
-      ['content-type', `application/${kind}`],
-      ['grpc-status', String(code)],
-      ['grpc-message', encodeURIComponent(message)],
-    ],
-    body: '',
-  });
 }
 
 async function serve(

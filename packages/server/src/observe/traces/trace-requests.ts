@@ -5,14 +5,8 @@
  */
 
 import { PATHS } from '@sallyport/protocol';
-import {
-  AuthMetadataService,
-  AuthMetadataService2,
-  Health,
-  IdentityService,
-  IdentityService2,
-} from '@sallyport/protocol/protobuf';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../listener/connections.ts';
+import { RPC_PATHS } from '../../metadata/rpc-methods.ts';
 import type { RequestSpan, SpanDescription, Tracer } from '../../trace/tracer.ts';
 
 /** RFC 9110 section 9 and RFC 5789. A caller can make up any other, so those share one name. */
@@ -28,12 +22,7 @@ const METHODS: ReadonlySet<string> = new Set([
   'TRACE',
 ]);
 /** Every route this service answers itself; the path of another one is not recorded. */
-const ROUTES: ReadonlySet<string> = new Set([
-  ...Object.values(PATHS),
-  ...[AuthMetadataService, AuthMetadataService2, IdentityService, IdentityService2, Health].flatMap(
-    ({ typeName, methods }) => methods.map(({ name }) => `/${typeName}/${name}`),
-  ),
-]);
+const ROUTES: ReadonlySet<string> = new Set([...Object.values(PATHS), ...RPC_PATHS]);
 const SERVER_ERROR = 500;
 
 /**
