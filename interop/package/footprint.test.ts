@@ -127,13 +127,13 @@ describe('The installed command', () => {
   });
 
   it.runIf(process.platform === 'linux')(
-    'takes at most 90 MiB when it is ready to serve',
+    'takes at most 85 MB of memory when it is ready to serve',
     async () => {
       const service = await startService({}, [], { place: installedAt(file) });
       try {
         const isReady = async () => (await exchange(`${service.url}/readyz`)).status;
         await expect.poll(isReady, { timeout: 30_000 }).toBe(200);
-        expect(usageOf([service.running.pid]).rssBytes / 1_048_576).toBeLessThan(90);
+        expect(usageOf([service.running.pid]).rssBytes / MB).toBeLessThan(85);
       } finally {
         await service.stop();
       }
