@@ -55,7 +55,7 @@ const FOOTPRINT = ['interop/package/footprint.test.ts'];
 
 const config: ViteUserConfig = defineConfig({
   test: {
-    reporters: ['default', './tools/suite/slowest-files.ts'],
+    reporters: ['default', './tools/suite/slowest-files.ts', './tools/suite/failures.ts'],
     sequence: { shuffle: { files: true, tests: false }, sequencer: LongFilesFirst },
     // One after the other (`groupOrder`): a worker is shared by the files of one project that follow each other.
     projects: [
