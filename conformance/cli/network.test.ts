@@ -46,6 +46,23 @@ describe('Proxies of the environment', () => {
     expect(lines.join()).toContain('CONNECT platform.example.com:443');
   });
 
+  it('are used by the doctor, which looks no name up itself then', async () => {
+    const args = ['doctor', 'https://platform.example.com', '--skip', 'machine'];
+    const { code, stdout } = await home.run(args, { HTTPS_PROXY: proxy });
+    expect([code, stdout]).toEqual([1, expect.not.stringContaining('ENOTFOUND')]);
+    expect(lines.join()).toContain('CONNECT platform.example.com:443');
+  });
+
+  it('are used by sallyport idp', async () => {
+    const args = ['idp', 'plan', '--provider', 'keycloak', '--public-url', 'https://p.example.com'];
+    const issuer = ['--issuer', 'https://keycloak.example.com/realms/a'];
+    const { code } = await home.run([...args, ...issuer], {
+      HTTPS_PROXY: proxy,
+      SALLYPORT_IDP_ADMIN_PASSWORD: 'canary',
+    });
+    expect([code, lines]).toEqual([5, ['CONNECT keycloak.example.com:443 HTTP/1.1']]);
+  });
+
   it('are not used for this machine', async () => {
     const login = ['login', '--endpoint', platform.url, '--flow', 'device'];
     const { code } = await home.run(login, { HTTPS_PROXY: proxy, HTTP_PROXY: proxy });

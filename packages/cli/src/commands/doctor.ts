@@ -151,7 +151,7 @@ async function readSubject(
     process.env,
     stdio.conceal,
     // The runtime's own says of itself that it is no page load, which is another answer.
-    createPatientFetch(systemSchedule),
+    () => createPatientFetch(systemSchedule),
   );
   if (!fetch.ok) return fetch;
   return accept({

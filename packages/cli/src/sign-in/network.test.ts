@@ -9,7 +9,7 @@ async function concealedOf(init: RequestInit): Promise<readonly string[]> {
     { caCertFilePath: '', insecureSkipVerify: false, endpoint: '' },
     {},
     (secret) => void concealed.push(secret),
-    async () => {
+    () => async () => {
       atSending = [...concealed];
       return new Response();
     },

@@ -32,13 +32,13 @@ const NEVER_PROXIED = ['localhost', '127.0.0.1', '::1'];
  * Prepares the process's network and gives its `fetch`. For a process that ends after one command:
  * trust and proxy hold for all of it.
  *
- * @param send - Sends in place of the runtime's `fetch`.
+ * @param createSend - Makes what sends in place of the runtime's `fetch`; called once proxies and trust are set.
  */
 export async function createFetch(
   settings: NetworkSettings,
   environment: Environment,
   conceal: (secret: string) => void,
-  send: typeof fetch = fetch,
+  createSend: () => typeof fetch = () => fetch,
 ): Promise<Result<typeof fetch, Failure>> {
   useProxy(environment);
   if (settings.caCertFilePath !== '') {
@@ -47,7 +47,9 @@ export async function createFetch(
     tls.setDefaultCACertificates([...tls.getCACertificates('default'), ...certificates.value]);
   }
   const { insecureSkipVerify, endpoint } = settings;
-  return accept(concealing(insecureSkipVerify ? await skipVerification(endpoint) : send, conceal));
+  return accept(
+    concealing(insecureSkipVerify ? await skipVerification(endpoint) : createSend(), conceal),
+  );
 }
 
 /** Form fields that are no secret and may be in a sentence that helps. */
