@@ -35,6 +35,12 @@ describe.skipIf(KEYCLOAK.isLeftOut)('Keycloak: a realm that is not there', () =>
     expect(readdirSync(realm.folder)).toEqual([]);
   });
 
+  it('destroy names it, too, and does not take it for one in which nothing is left', async () => {
+    const { code, stdout, stderr } = await realm.idp('destroy', PUBLIC_URL, '--yes');
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toContain(`nothing was removed: there is no realm ${realm.name} at `);
+  });
+
   it('apply --create-realm makes it and sets it up; check proves it, and apply again changes nothing', async () => {
     const applied = await realm.idp('apply', PUBLIC_URL, '--yes', '--create-realm');
     expect(applied).toMatchObject({ code: 0, stderr: '' });

@@ -12,6 +12,7 @@ import { readIssuer } from '../idp/read-issuer.ts';
 import { renderSetup, writeRendered } from '../idp/rendered-setup.ts';
 import { readSetup, type Setup, type SetupOptions } from '../idp/setup-options.ts';
 import { formatPlan } from '../idp/show-plan.ts';
+import { createStepRecord, type StepRecord } from '../idp/step-record.ts';
 import { assertOwnFolder, type SecretForm, writeDeployment } from '../idp/write-deployment.ts';
 import type { Interruption } from '../process/interruption.ts';
 import { type ExitCode, reportFailure } from '../terminal/report.ts';
@@ -27,6 +28,8 @@ export interface IdpApplyOptions extends SetupOptions {
 /**
  * Sets up what is missing or different, after a question on a terminal, and writes secrets and deployment variables.
  * For a provider that is set up by a configuration of its own tools, writes that configuration. No secret is printed.
+ *
+ * @returns 130 when it is interrupted; it says then, and after a failure on the way, which steps were done.
  */
 export async function applyIdp(
   options: IdpApplyOptions,
@@ -39,26 +42,33 @@ export async function applyIdp(
   if (!setup.ok) return reportFailure(setup.error, isJson, stdio);
   // Before anything is made that has a secret to write.
   assertOwnFolder(setup.value.folder);
-  return options.provider === 'keycloak'
-    ? applyAtKeycloak(options, setup.value, stdio, interruption)
-    : writeConfiguration(options, setup.value, stdio);
+  if (options.provider !== 'keycloak') return writeConfiguration(options, setup.value, stdio);
+  const record = createStepRecord();
+  try {
+    return await applyAtKeycloak(options, setup.value, record, stdio, interruption);
+  } catch (error) {
+    const failure = record.explain(error, interruption.signal.aborted);
+    if (failure === undefined) throw error;
+    return reportFailure(failure, isJson, stdio);
+  }
 }
 
 async function applyAtKeycloak(
   options: IdpApplyOptions,
   setup: Setup,
+  record: StepRecord,
   stdio: Stdio,
   { signal }: Interruption,
 ): Promise<ExitCode> {
   const isJson = options.json === true;
-  const opened = await openKeycloak(options, setup, stdio);
+  const opened = await openKeycloak(options, setup, stdio, signal);
   if (!opened.ok) return reportFailure(opened.error, isJson, stdio);
   const plan = await planKeycloak(opened.value);
   const lines = formatPlan(plan);
   if (!isJson) for (const line of lines) stdio.out(line);
   const obstacles = [...plan.problems, ...plan.lacks];
   if (obstacles.length > 0) return reportFailure(notPossible('changed', obstacles), isJson, stdio);
-  const network = await openNetwork(options, process.env, stdio);
+  const network = await openNetwork(options, process.env, stdio, signal);
   if (!network.ok) return reportFailure(network.error, isJson, stdio);
   const read = (): ReturnType<typeof readIssuer> =>
     readIssuer(setup.issuer, network.value, options.dangerouslyAllowPlainHttp === true);
@@ -70,7 +80,8 @@ async function applyAtKeycloak(
     const refusal = await mayChange(`Apply this to ${setup.issuer}?`, options, stdio, signal);
     if (refusal !== undefined) return reportFailure(refusal, isJson, stdio);
   }
-  const { secrets } = await applyKeycloak(opened.value, plan);
+  record.plan(plan.steps);
+  const { secrets } = await applyKeycloak(opened.value, plan, record.onStep);
   for (const secret of secrets.values()) stdio.conceal(secret);
   const metadata = known ?? (await read());
   const form: SecretForm = { ...options, manifests: options.manifests === true };

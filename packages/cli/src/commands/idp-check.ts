@@ -14,6 +14,7 @@ import { openNetwork } from '../idp/open-keycloak.ts';
 import { readIssuer } from '../idp/read-issuer.ts';
 import { findSecretFiles, listSecretPlaces } from '../idp/secret-layout.ts';
 import { readSetup, type Setup, type SetupOptions, wrongUsage } from '../idp/setup-options.ts';
+import type { Interruption } from '../process/interruption.ts';
 import { type ExitCode, type Failure, reportFailure } from '../terminal/report.ts';
 import { EXIT, type Stdio } from '../terminal/stdio.ts';
 
@@ -37,12 +38,16 @@ const SIGNS = { passed: 'ok  ', failed: 'FAIL', undecided: '?   ' } as const;
  *
  * @returns 1 when something is not as it should be, a secret cannot be read, or nothing could be proved.
  */
-export async function checkIdp(options: IdpCheckOptions, stdio: Stdio): Promise<ExitCode> {
+export async function checkIdp(
+  options: IdpCheckOptions,
+  stdio: Stdio,
+  { signal }: Interruption,
+): Promise<ExitCode> {
   const isJson = options.json === true;
   const setup = findSetup(options);
   if (!setup.ok) return reportFailure(setup.error, isJson, stdio);
   const { spec, issuer, publicUrl, secretFiles } = setup.value;
-  const network = await openNetwork({ ...options, issuer }, process.env, stdio);
+  const network = await openNetwork({ ...options, issuer }, process.env, stdio, signal);
   if (!network.ok) return reportFailure(network.error, isJson, stdio);
   const mayUsePlainHttp = options.dangerouslyAllowPlainHttp === true;
   const metadata = await readIssuer(issuer, network.value, mayUsePlainHttp);
@@ -64,7 +69,9 @@ export async function checkIdp(options: IdpCheckOptions, stdio: Stdio): Promise<
     namesAudience: options.provider === 'auth0',
     fetch: network.value,
   });
-  const settings = await checkSettings(options, setup.value, stdio);
+  const settings = await checkSettings(options, setup.value, stdio, signal);
+  // What was not answered for that reason is no finding.
+  signal.throwIfAborted();
   const areSecretsRead = secrets.size === secretFiles.size;
   return report([...findings, ...settings], { issuer, areSecretsRead }, isJson, stdio);
 }

@@ -39,7 +39,7 @@ export function declareIdp(group: Command, stdio: Stdio): void {
   withRealm(add('plan', 'show what apply would do; changes nothing')).action(
     async (options: SetupOptions) => {
       const { planIdp } = await import('./idp-plan.ts');
-      await run(options, (talk) => planIdp(options, talk));
+      await run(options, (talk, interruption) => planIdp(options, talk, interruption));
     },
   );
   withRealm(add('apply', 'set the applications up, and write secrets and deployment variables'))
@@ -60,7 +60,7 @@ export function declareIdp(group: Command, stdio: Stdio): void {
     .option('--state <folder>', 'with embedded: state folder of "sallyport up"', '.sallyport')
     .action(async (options) => {
       const { checkIdp } = await import('./idp-check.ts');
-      await run(options, (talk) => checkIdp(options, talk));
+      await run(options, (talk, interruption) => checkIdp(options, talk, interruption));
     });
   withAdministrator(add('destroy', 'remove what apply made, and nothing else'))
     .option('--yes', 'do not ask')

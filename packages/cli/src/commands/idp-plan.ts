@@ -10,11 +10,16 @@ import { openKeycloak } from '../idp/open-keycloak.ts';
 import { renderSetup } from '../idp/rendered-setup.ts';
 import { readSetup, type SetupOptions } from '../idp/setup-options.ts';
 import { formatPlan, type ShownPlan } from '../idp/show-plan.ts';
+import type { Interruption } from '../process/interruption.ts';
 import { type ExitCode, reportFailure } from '../terminal/report.ts';
 import { EXIT, type Stdio } from '../terminal/stdio.ts';
 
 /** Prints the plan, or the configuration for a provider that is set up by one. Changes nothing. */
-export async function planIdp(options: SetupOptions, stdio: Stdio): Promise<ExitCode> {
+export async function planIdp(
+  options: SetupOptions,
+  stdio: Stdio,
+  { signal }: Interruption,
+): Promise<ExitCode> {
   const isJson = options.json === true;
   const { provider } = options;
   if (provider === 'embedded') return describeEmbedded(isJson, stdio);
@@ -27,7 +32,7 @@ export async function planIdp(options: SetupOptions, stdio: Stdio): Promise<Exit
     if (!isJson) for (const note of notes) stdio.error(`note: ${note}`);
     return EXIT.ok;
   }
-  const target = await openKeycloak(options, setup.value, stdio);
+  const target = await openKeycloak(options, setup.value, stdio, signal);
   if (!target.ok) return reportFailure(target.error, isJson, stdio);
   const plan = await planKeycloak(target.value);
   showPlan(plan, isJson, stdio);

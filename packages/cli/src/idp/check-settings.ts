@@ -22,12 +22,13 @@ export async function checkSettings(
   options: SetupOptions,
   setup: Setup,
   stdio: Stdio,
+  signal: AbortSignal,
 ): Promise<readonly CheckedGrant[]> {
   if (options.provider !== 'keycloak' || !namesAdministrator(options, process.env)) return [];
   const undecided = (finding: string): readonly CheckedGrant[] => [
     { clientId: setup.spec.web.clientId, tried: TRIED, result: 'undecided', finding },
   ];
-  const opened = await openKeycloak(options, setup, stdio);
+  const opened = await openKeycloak(options, setup, stdio, signal);
   if (!opened.ok) return undecided(opened.error.description);
   try {
     const { steps, problems } = await planKeycloak(opened.value);

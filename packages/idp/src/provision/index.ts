@@ -16,7 +16,7 @@ export { createKeycloakApiKeyIssuer } from './keycloak/api-keys.ts';
 export { applyKeycloak } from './keycloak/apply-realm.ts';
 export { destroyKeycloak, planRemoval } from './keycloak/destroy-realm.ts';
 export { type KeycloakTarget, planKeycloak } from './keycloak/plan-realm.ts';
-export type { FieldChange, PlannedStep } from './planned-step.ts';
+export type { FieldChange, PlannedStep, StepListener } from './planned-step.ts';
 export { renderAuth0 } from './terraform/auth0.ts';
 export { renderEntra } from './terraform/entra.ts';
 export { renderOkta } from './terraform/okta.ts';

@@ -27,3 +27,24 @@ export interface PlannedStep {
 export function isPending({ action }: PlannedStep): boolean {
   return action !== 'unchanged';
 }
+
+/** Hears of each pending step as its first request is about to leave, and once its last one was answered. */
+export type StepListener = (
+  step: Pick<PlannedStep, 'kind' | 'name'>,
+  state: 'begun' | 'done',
+) => void;
+
+/** Hears nothing. */
+export const NO_LISTENER: StepListener = () => undefined;
+
+/** Does the work of one step, and has the listener hear of it. */
+export async function listenTo<T>(
+  listener: StepListener,
+  step: Pick<PlannedStep, 'kind' | 'name'>,
+  work: () => Promise<T>,
+): Promise<T> {
+  listener(step, 'begun');
+  const done = await work();
+  listener(step, 'done');
+  return done;
+}

@@ -5,7 +5,7 @@
  */
 
 import { SallyportError } from '@sallyport/protocol';
-import { isPending } from '../planned-step.ts';
+import { isPending, listenTo, NO_LISTENER, type StepListener } from '../planned-step.ts';
 import { pathOf } from './admin-api.ts';
 import { compareClient, findMapper } from './compare-client.ts';
 import {
@@ -40,12 +40,15 @@ export interface AppliedKeycloak {
  * Applies a specification. An interrupted one is continued by the next.
  *
  * @param shown - The plan that someone agreed to; absent for any.
+ * @param onStep - Hears of the steps of the plan as they are carried out, of those that change nothing too. A realm whose rotation
+ *   is changed is the last one done.
  * @throws {SallyportError} `SP_CONFIG_INVALID` while the plan has a problem, the administrator lacks a role, or the plan is
  *   not the one that was shown; nothing is changed then. As the admin interface otherwise.
  */
 export async function applyKeycloak(
   target: KeycloakTarget,
   shown?: KeycloakPlan,
+  onStep: StepListener = NO_LISTENER,
 ): Promise<AppliedKeycloak> {
   const { admin, realm } = target;
   let state = await readState(target);
@@ -55,19 +58,25 @@ export async function applyKeycloak(
   if (shown !== undefined && JSON.stringify(shown) !== JSON.stringify(plan))
     throw refusal(`nothing was changed: realm ${realm} is not what the plan was made for any more`);
   const changesRealm = plan.steps.some((step) => step.kind === 'realm' && isPending(step));
+  const ofRealm = { kind: 'realm', name: realm };
   if (state.realm === undefined) {
+    onStep(ofRealm, 'begun');
     await admin.post('', { realm, enabled: true });
+    if (!target.rotatesRefreshTokens) onStep(ofRealm, 'done');
     state = await readState(target);
   }
   // The rotation comes last. Whoever may not change the realm is to learn that before anything is made.
   else if (changesRealm) await admin.put(pathOf(realm), { realm });
-  await applyScope(state, target);
+  const ofScope = { kind: 'client scope', name: state.wishes.scope.name };
+  await listenTo(onStep, ofScope, () => applyScope(state, target));
   const secrets = new Map<string, string>();
-  for (const wish of state.wishes.clients) {
-    const found = await applyClient(state.clients.get(wish.clientId), wish, target);
-    if (wish.hasSecret) secrets.set(wish.clientId, await readSecret(admin, realm, found));
-  }
-  if (changesRealm) await applyRotation(state, target);
+  for (const wish of state.wishes.clients)
+    await listenTo(onStep, { kind: 'client', name: wish.clientId }, async () => {
+      const found = await applyClient(state.clients.get(wish.clientId), wish, target);
+      if (wish.hasSecret) secrets.set(wish.clientId, await readSecret(admin, realm, found));
+    });
+  if (changesRealm && target.rotatesRefreshTokens)
+    await listenTo(onStep, ofRealm, () => applyRotation(state, target));
   return { plan, secrets };
 }
 

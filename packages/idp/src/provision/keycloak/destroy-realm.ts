@@ -6,7 +6,13 @@
 
 import { SallyportError } from '@sallyport/protocol';
 import { API_SCOPE } from '../../spec/idp-spec.ts';
-import type { FieldChange, PlannedStep } from '../planned-step.ts';
+import {
+  type FieldChange,
+  listenTo,
+  NO_LISTENER,
+  type PlannedStep,
+  type StepListener,
+} from '../planned-step.ts';
 import { type KeycloakAdmin, pathOf } from './admin-api.ts';
 import { describeLack } from './admin-roles.ts';
 import { ROTATION_BEFORE_ATTRIBUTE } from './apply-realm.ts';
@@ -33,6 +39,8 @@ export interface KeycloakRemoval {
 /** What would be removed. */
 export interface KeycloakRemovalPlan {
   readonly steps: readonly PlannedStep[];
+  /** Sentences about why nothing can be looked for; while there is one, nothing is removed. */
+  readonly problems: readonly string[];
   /** Sentences about roles that the administrator lacks for the steps; while there is one, nothing is removed. */
   readonly lacks: readonly string[];
   readonly notes: readonly string[];
@@ -55,12 +63,14 @@ export async function planRemoval(removal: KeycloakRemoval): Promise<KeycloakRem
  * Removes it. The realm itself stays, also one that a setup made: it may hold people by now.
  *
  * @param shown - The plan that someone agreed to; absent for any.
- * @throws {SallyportError} `SP_CONFIG_INVALID` when the administrator lacks a role or the plan is not the one that was
+ * @param onStep - Hears of the steps of the plan as they are carried out.
+ * @throws {SallyportError} `SP_CONFIG_INVALID` when there is no such realm, the administrator lacks a role or the plan is not the one that was
  *   shown; nothing is removed then. As the admin interface otherwise.
  */
 export async function destroyKeycloak(
   removal: KeycloakRemoval,
   shown?: KeycloakRemovalPlan,
+  onStep: StepListener = NO_LISTENER,
 ): Promise<KeycloakRemovalPlan> {
   const { admin, realm } = removal;
   const { plan, clients, scope, rotation } = await find(removal);
@@ -68,15 +78,24 @@ export async function destroyKeycloak(
     shown === undefined || JSON.stringify(shown) === JSON.stringify(plan)
       ? []
       : [`nothing was removed: realm ${realm} is not what the plan was made for any more`];
-  const obstacles = [...plan.lacks, ...changed];
+  const obstacles = [...plan.problems, ...plan.lacks, ...changed];
   if (obstacles.length > 0)
     throw new SallyportError('SP_CONFIG_INVALID', {
       component: 'keycloak',
       detail: obstacles.join('; '),
     });
-  if (rotation !== undefined) await admin.put(pathOf(realm), { realm, ...rotation });
-  for (const { id } of clients) await admin.remove(pathOf(realm, 'clients', id));
-  if (scope !== undefined) await admin.remove(pathOf(realm, 'client-scopes', scope.id));
+  if (rotation !== undefined)
+    await listenTo(onStep, { kind: 'realm', name: realm }, () =>
+      admin.put(pathOf(realm), { realm, ...rotation }),
+    );
+  for (const { id, clientId } of clients)
+    await listenTo(onStep, { kind: 'client', name: clientId }, () =>
+      admin.remove(pathOf(realm, 'clients', id)),
+    );
+  if (scope !== undefined)
+    await listenTo(onStep, { kind: 'client scope', name: scope.name }, () =>
+      admin.remove(pathOf(realm, 'client-scopes', scope.id)),
+    );
   return plan;
 }
 
@@ -84,7 +103,7 @@ async function find({ admin, realm, publicUrl }: KeycloakRemoval): Promise<Remov
   const found = await readRealm(admin, realm);
   if (found === undefined)
     return {
-      plan: { steps: [], lacks: [], notes: [`there is no realm ${realm}`] },
+      plan: { steps: [], problems: [`there is no realm ${realm}`], lacks: [], notes: [] },
       clients: [],
       scope: undefined,
       rotation: undefined,
@@ -112,10 +131,14 @@ async function find({ admin, realm, publicUrl }: KeycloakRemoval): Promise<Remov
     ...clients.map(({ clientId }) => toDeletion('client', clientId)),
     ...(scope === undefined ? [] : [toDeletion('client scope', scope.name)]),
   ];
+  if (steps.length === 0)
+    notes.push(
+      `nothing in the realm ${realm} has the attribute ${OWNER_ATTRIBUTE} with ${publicUrl}`,
+    );
   const mayRemove =
     clients.length === 0 && scope === undefined ? true : await readMayChangeClients(admin, realm);
   const lacks = mayRemove ? [] : [describeLack('manage-clients', pathOf(realm), admin.adminRealm)];
-  return { plan: { steps, lacks, notes }, clients, scope, rotation };
+  return { plan: { steps, problems: [], lacks, notes }, clients, scope, rotation };
 }
 
 /** The rotation of before, where a setup changed it and it is still what the setup made it. */
