@@ -1,9 +1,13 @@
 import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { answerWith, type FakeIdp, startFakeIdp } from '@sallyport/testing/idp/fake-idp';
 import { freePort } from '@sallyport/testing/wire/ports';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { makeHome } from './cli/command.ts';
 import { createCommandHost } from './cli/command-host.ts';
+import { hasTerminal, startOnTerminal } from './cli/screen.ts';
 import { WEB_CLIENT_ID } from './wire/platform.ts';
 import { temporaryFolder } from './wire/process.ts';
 
@@ -21,20 +25,15 @@ afterAll(async () => {
   folder.remove();
 });
 
+const SETTINGS = {
+  PUBLIC_URL: 'https://platform.example.com',
+  OIDC_CLIENT_ID: WEB_CLIENT_ID,
+  CLI_CLIENT_ID: 'cli-client',
+  OIDC_CLIENT_SECRET_FILE: secretFile,
+  SALLYPORT_STATE_DIRECTORY: folder.path,
+};
 const check = (args: readonly string[], more: Readonly<Record<string, string>> = {}) =>
-  host.run(
-    ['serve', ...args],
-    {
-      PUBLIC_URL: 'https://platform.example.com',
-      OIDC_BASE_URL: idp.issuer,
-      OIDC_CLIENT_ID: WEB_CLIENT_ID,
-      CLI_CLIENT_ID: 'cli-client',
-      OIDC_CLIENT_SECRET_FILE: secretFile,
-      SALLYPORT_STATE_DIRECTORY: folder.path,
-      ...more,
-    },
-    folder.path,
-  );
+  host.run(['serve', ...args], { ...SETTINGS, OIDC_BASE_URL: idp.issuer, ...more }, folder.path);
 
 describe('sallyport serve --check --online', () => {
   it('shows the issuer that was found beside the one configured', async () => {
@@ -95,3 +94,27 @@ describe('sallyport serve --check --online', () => {
     expect(both.stdout + both.stderr).not.toContain('canary');
   });
 });
+
+describe.skipIf(!hasTerminal())(
+  "sallyport serve --check --online on a terminal (needs util-linux's script)",
+  () => {
+    it('says after a second which issuer it waits for, and ends with 130 at Ctrl-C with a tidy screen', async () => {
+      const server = createServer(() => {});
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      onTestFinished(() => {
+        server.closeAllConnections();
+        server.close();
+      });
+      const silent = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const home = makeHome();
+      onTestFinished(() => home.remove());
+      const settings = { ...SETTINGS, OIDC_BASE_URL: silent };
+      const terminal = startOnTerminal(home, ['serve', '--check', '--online'], settings);
+      await terminal.shows(`waiting for ${silent}`);
+      terminal.type('\u0003');
+      const { code, screen } = await terminal.ended;
+      expect([code, screen.trim()]).toEqual([130, 'sallyport: interrupted']);
+      expect(terminal.raw().endsWith('\u001b[?25hsallyport: interrupted\r\n')).toBe(true);
+    });
+  },
+);

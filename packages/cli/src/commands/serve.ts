@@ -28,7 +28,8 @@ export interface ServeOptions extends ConfigurationOptions {
  *
  * What only some process needs is loaded there: the one that starts workers stays small.
  *
- * @returns The exit code: 0 after a stop or a good check, 1 for a bad configuration, 5 when an issuer was to be asked and cannot be.
+ * @returns The exit code: 0 after a stop or a good check, 1 for a bad configuration, 5 when an issuer was to be asked and cannot be, 130 when
+ *   that was interrupted.
  * @throws {SallyportError} `SP_PORT_IN_USE`; `SP_LISTEN_FAILED`; `SP_THREAD_FAILED`; `SP_WORKER_FAILED` when a worker cannot be kept running.
  */
 export async function serve(options: ServeOptions, stdio: Stdio): Promise<number> {

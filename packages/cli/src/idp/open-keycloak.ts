@@ -30,7 +30,7 @@ export type OpenedRealm = Pick<KeycloakTarget, 'admin' | 'realm'>;
 /**
  * Prepares the way to an issuer: certificates, proxies, and what is kept out of all talk. On a terminal a request that takes long is named.
  *
- * @param signal - Ends every request; absent where nothing may end one on its way.
+ * @param signal - Ends every request. Absent where nothing may end one on its way; then none is named.
  */
 export async function openNetwork(
   { caFile = '', issuer = '', json = false }: NetworkOptions,
@@ -44,7 +44,9 @@ export async function openNetwork(
     createPlainFetch(systemSchedule),
   );
   if (!network.ok) return network;
-  const send = signal === undefined ? network.value : endFetchWith(signal, network.value);
+  // A line that no signal ends would leave the terminal without its cursor.
+  if (signal === undefined) return network;
+  const send = endFetchWith(signal, network.value);
   if (json) return accept(send);
   const ports = {
     output: process.stderr,

@@ -4,14 +4,26 @@
  * @module
  */
 
-import { formatConfigProblem, type LoadedConfig, redactConfig } from '@sallyport/config';
-import { withoutUnprintable } from '@sallyport/protocol';
+import {
+  type Config,
+  formatConfigProblem,
+  type LoadedConfig,
+  redactConfig,
+} from '@sallyport/config';
+import { accept, type Result, refuse, withoutUnprintable } from '@sallyport/protocol';
 import { createPinoLog } from '@sallyport/server';
+import { createPlainFetch } from '@sallyport/server/issuer';
 import { listAcceptedAudiences } from '../admin/bearer-settings.ts';
 import { type ConfigurationReader, reportProblems } from '../admin/configuration.ts';
 import { checkLocalStore } from '../admin/local-store-folder.ts';
 import { listAddresses } from '../admin/registered-addresses.ts';
+import { stopSignal } from '../process/stop-signal.ts';
+import { systemSchedule } from '../process/system-schedule.ts';
+import { endFetchWith } from '../sign-in/ending-fetch.ts';
+import { findProxy } from '../sign-in/network.ts';
+import { type Failure, reportFailure, toThrownFailure } from '../terminal/report.ts';
 import { formatSection, joinSections } from '../terminal/sections.ts';
+import { showSlowRequests } from '../terminal/slow-requests.ts';
 import { EXIT, type Stdio } from '../terminal/stdio.ts';
 import { type AskedIssuer, askIssuers } from './ask-issuers.ts';
 import { checkSocket } from './check-socket.ts';
@@ -28,7 +40,7 @@ export interface CheckOptions {
  * Reads the secrets, looks at the folders of sessions and socket, asks the issuers if that is wanted, and prints the
  * configuration without secrets.
  *
- * @returns 0; 1 for a secret that cannot be read or an issuer that is another one, 5 for one that cannot be asked.
+ * @returns 0; 1 for a secret that cannot be read or an issuer that is another one, 5 for one that cannot be asked, 130 when it is interrupted meanwhile.
  */
 export async function checkConfiguration(
   loaded: LoadedConfig,
@@ -48,7 +60,9 @@ export async function checkConfiguration(
     return EXIT.failure;
   }
   secrets.value?.close();
-  const asked = isOnline ? await askIssuers(config, fetch) : undefined;
+  const online = isOnline ? await askInterruptibly(config, isJson) : accept(undefined);
+  if (!online.ok) return reportFailure(online.error, isJson, stdio);
+  const asked = online.value;
   const exitCode = toExitCode(asked ?? []);
   if (isJson) {
     stdio.out(
@@ -78,6 +92,29 @@ export async function checkConfiguration(
   }
   if (exitCode === EXIT.ok) stdio.out(`ok: ${countSettings(origins)}`);
   return exitCode;
+}
+
+/** Asks the issuers as the service does. On a terminal one that takes long is named, and Ctrl-C ends the wait. */
+async function askInterruptibly(
+  config: Config,
+  isJson: boolean,
+): Promise<Result<readonly AskedIssuer[], Failure>> {
+  const send = createPlainFetch(systemSchedule);
+  if (isJson || !process.stderr.isTTY) return accept(await askIssuers(config, send));
+  const interrupted = new AbortController();
+  void stopSignal().then(() => interrupted.abort());
+  const shown = showSlowRequests(endFetchWith(interrupted.signal, send), {
+    output: process.stderr,
+    schedule: systemSchedule,
+    findProxy: findServiceProxy,
+  });
+  const asked = await askIssuers(config, shown);
+  return interrupted.signal.aborted ? refuse(toThrownFailure(undefined, true)) : accept(asked);
+}
+
+/** A service goes through the proxy of the environment only where the runtime was told to. */
+function findServiceProxy(url: URL): string | undefined {
+  return process.env['NODE_USE_ENV_PROXY'] === '1' ? findProxy(url, process.env) : undefined;
 }
 
 /** Its sections, an empty line after them. */
