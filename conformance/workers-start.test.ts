@@ -71,7 +71,7 @@ describe('Starting serve with workers', () => {
   });
 
   it('waits for workers that are kept busy before they hear what they are to do', async () => {
-    const running = await start(['serve', '--port', '0'], {
+    const running = await start(['serve', '--port', String(await freePort())], {
       ...ENVIRONMENT,
       ...preload(
         'if (process.connected) for (let turn = 0; turn < 1_000; turn += 1) await new Promise(setImmediate)',
@@ -165,7 +165,7 @@ describe('Starting serve with workers', () => {
     ['auto', { SALLYPORT_WORKERS: 'auto' }, PROCESSORS > 1 ? PROCESSORS : 0],
   ])('%s: has no more processes than that', async (_, workers, children) => {
     const { SALLYPORT_WORKERS: __, ...rest } = ENVIRONMENT;
-    const running = await start(['serve', '--port', '0'], {
+    const running = await start(['serve', '--port', String(await freePort())], {
       ...rest,
       SALLYPORT_LOG_LEVEL: 'info',
       ...workers,

@@ -7,6 +7,7 @@ import { collect, dialHttp2, request2 } from '@sallyport/testing/gateway/http2-c
 import { startGateway } from '@sallyport/testing/gateway/running-gateway';
 import { signal } from '@sallyport/testing/time/signal';
 import { makeCertificate } from '@sallyport/testing/wire/certificate';
+import { endsStream, openConnection, openStream } from '@sallyport/testing/wire/http2-frames';
 import { dial, drainSocket, talk } from '@sallyport/testing/wire/wire-client';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
@@ -14,6 +15,7 @@ const tls = makeCertificate();
 /** Longer than a test may take: whatever ends before has not waited for it. */
 const LONG = { drainMs: 60_000, keepAliveMs: 60_000, headersMs: 60_000, firstBytesMs: 60_000 };
 const GET = 'GET /open HTTP/1.1\r\nhost: a\r\n\r\n';
+const ASK_OVER_HTTP2 = Buffer.concat([openConnection(65_535), openStream(1, '/open')]);
 
 /** A backend that has begun an answer and ends it on request of the test. */
 async function startHalfAnswered() {
@@ -139,7 +141,7 @@ describe('drain is bounded', () => {
     'breaks an %s answer off when its time is over',
     async (version) => {
       const { http, begun } = await startHalfAnswered();
-      const { gateway, origin, port } = await startGateway(
+      const { gateway, port } = await startGateway(
         { http },
         { timeouts: { ...LONG, drainMs: 50 } },
       );
@@ -150,18 +152,25 @@ describe('drain is bounded', () => {
         // The last chunk is missing, so the client knows.
         expect(await received).not.toContain('0\r\n\r\n');
       } else {
-        const session = dialHttp2(origin);
-        const closed = once(session, 'close');
-        const stream = session.request({ ':path': '/open' });
-        stream.on('error', () => {});
-        stream.resume();
+        // Node's client takes a reset after GOAWAY for the end of the answer.
+        const received = talk(port, ASK_OVER_HTTP2);
         await begun;
         await gateway.drain();
-        await closed;
-        expect(stream.readableEnded && stream.rstCode === 0).toBe(false);
+        expect(endsStream(await received, 1)).toBe(false);
       }
     },
   );
+
+  it('lets an HTTP/2 answer come to its end before that', async () => {
+    const { http, begun } = await startHalfAnswered();
+    const { gateway, port } = await startGateway({ http }, { timeouts: LONG });
+    const received = talk(port, ASK_OVER_HTTP2);
+    const backend = await begun;
+    const drained = gateway.drain();
+    backend.end('last');
+    await drained;
+    expect(endsStream(await received, 1)).toBe(true);
+  });
 
   it('does not wait for a client that never ends its side', async () => {
     const { gateway, origin } = await startGateway({}, { timeouts: { ...LONG, drainMs: 50 } });

@@ -4,6 +4,7 @@
  * @module
  */
 
+const DATA = 0;
 const HEADERS = 1;
 const RST_STREAM = 3;
 const SETTINGS = 4;
@@ -69,6 +70,22 @@ export function openWindow(streamId: number, bytes: number): Buffer {
 /** A header of a few bytes that enters no table. */
 export function literalHeader(name: string, value: string): Buffer {
   return Buffer.concat([Buffer.from([0]), text(name), text(value)]);
+}
+
+/**
+ * Whether a stream has come to its end in what a server sent: by END_STREAM, and so not by RST_STREAM or with the
+ * connection.
+ *
+ * @param received - From the first byte on, in Latin-1; a last frame that is not whole counts as well.
+ */
+export function endsStream(received: string, streamId: number): boolean {
+  const bytes = Buffer.from(received, 'latin1');
+  for (let at = 0; at + 9 <= bytes.length; at += 9 + bytes.readUIntBE(at, 3)) {
+    const isContent = [DATA, HEADERS].includes(bytes.readUInt8(at + 3));
+    const isLast = (bytes.readUInt8(at + 4) & END_STREAM) !== 0;
+    if (isContent && isLast && bytes.readUInt32BE(at + 5) === streamId) return true;
+  }
+  return false;
 }
 
 function headerBlock(path: string): Buffer {
