@@ -59,7 +59,7 @@ export const NETWORK_CAUSES = {
     seen: 'Requests end after a time-out, or the connection ends.',
     found:
       'Sends one request, for five seconds; where nothing has ended by then, listens for two more whether headers are on their way.',
-    cure: "Look at the server's log, and at proxies in front of it.",
+    cure: "Look at the server's log, and at proxies in front of it. Where the finding names a proxy of the environment, compare `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`.",
   },
   idp_fails: {
     group: 'http',

@@ -25,10 +25,16 @@ export interface Answer {
  */
 export interface NoAnswer {
   readonly code: string;
+  /** Host of the proxy that the request went through, where no answer had begun; empty otherwise. */
+  readonly proxy: string;
 }
 
+/** A failure has no more causes underneath than this, as far as they are looked at. */
+const CAUSES_MAX = 6;
+
 /** Completes "the platform …" for a request without an answer that could be read. */
-export function describeNoAnswer(code: string): string {
+export function describeNoAnswer({ code, proxy }: NoAnswer): string {
+  if (isOfProxy({ code, proxy })) return `cannot be reached through the proxy ${proxy}`;
   if (code === 'too_large') return 'answers too much: more than 1 MiB';
   if (code === 'too_slow') return 'answers too slowly: not to the end within five seconds';
   if (code === 'headers_slow')
@@ -37,12 +43,24 @@ export function describeNoAnswer(code: string): string {
   return 'takes connections and does not answer';
 }
 
+/** What to do about it: of a way through a proxy that is not open, to look at that. */
+export function fixNoAnswer(noAnswer: NoAnswer, otherwise: string): string {
+  return isOfProxy(noAnswer)
+    ? 'Compare HTTPS_PROXY, HTTP_PROXY and NO_PROXY, and look at the log of that proxy.'
+    : otherwise;
+}
+
+/** A certificate is of the server behind the proxy, which was reached then. */
+function isOfProxy({ code, proxy }: NoAnswer): boolean {
+  return proxy !== '' && !/CERT|SIGNATURE|TLS|SSL|^HPE_/.test(code);
+}
+
 /** Sends one request. A redirect is an answer like any other, so that what was sent goes nowhere else. */
 export type Ask = (url: string, init?: RequestInit) => Promise<Result<Answer, NoAnswer>>;
 
 /** Creates the exchange. */
 export function createAsk(
-  { fetch, hears }: Pick<Network, 'fetch' | 'hears'>,
+  { fetch, hears, findProxy }: Pick<Network, 'fetch' | 'hears' | 'findProxy'>,
   now: () => number,
 ): Ask {
   return async (url, init = {}) => {
@@ -63,13 +81,15 @@ export function createAsk(
       const { status, headers } = response;
       return accept({ url, status, headers, text, sentAt, receivedAt: now() });
     } catch (error) {
-      if (error instanceof RangeError) return refuse({ code: 'too_large' });
+      if (error instanceof RangeError) return refuse({ code: 'too_large', proxy: '' });
       if (limit?.aborted === true) {
-        if (hasBegun) return refuse({ code: 'too_slow' });
+        if (hasBegun) return refuse({ code: 'too_slow', proxy: '' });
         // A time-out alone does not say whether headers were on their way.
-        if (await hears(new URL(url))) return refuse({ code: 'headers_slow' });
+        if (await hears(new URL(url))) return refuse({ code: 'headers_slow', proxy: '' });
       }
-      return refuse({ code: codeOf(error) || nameOf(error) });
+      const proxy = hasBegun ? undefined : findProxy(new URL(url));
+      const host = proxy === undefined ? '' : (URL.parse(proxy)?.host ?? '');
+      return refuse({ code: codeOf(error) || nameOf(error), proxy: host });
     }
   };
 }
@@ -77,7 +97,13 @@ export function createAsk(
 function nameOf(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
   if (!(cause instanceof Error)) return 'no answer';
-  return cause.name === 'TimeoutError' ? 'ETIMEDOUT' : cause.name;
+  // Through a proxy a time-out is the cause of the request that was not sent.
+  let looked: unknown = cause;
+  for (let depth = 0; depth < CAUSES_MAX && looked instanceof Error; depth += 1) {
+    if (looked.name === 'TimeoutError') return 'ETIMEDOUT';
+    looked = looked.cause;
+  }
+  return cause.name;
 }
 
 /** The body as a JSON object; `undefined` when it is none. */

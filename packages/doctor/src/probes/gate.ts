@@ -12,8 +12,10 @@ import {
   type Ask,
   describeAnswer,
   describeNoAnswer,
+  fixNoAnswer,
   isPage,
   locationOf,
+  type NoAnswer,
 } from '../network/exchange.ts';
 
 /** What `/login` answered a browser. */
@@ -61,8 +63,8 @@ export function createGateProbes(ready: Probe<URL>, ask: Ask): GateProbes {
       return broken(
         fail(
           'no_http_answer',
-          `the platform ${url.origin} ${describeNoAnswer(asked.error.code)}`,
-          'Look at the log of the ingress and of what is behind it.',
+          `the platform ${url.origin} ${describeNoAnswer(asked.error)}`,
+          fixNoAnswer(asked.error, 'Look at the log of the ingress and of what is behind it.'),
           [`${url.origin}${PATHS.me}: ${asked.error.code}`],
         ),
       );
@@ -83,7 +85,7 @@ export function createGateProbes(ready: Probe<URL>, ask: Ask): GateProbes {
     async run(answers) {
       const { origin } = answers.get(ready);
       const asked = await ask(`${origin}${PATHS.login}?redirect_url=%2F`, { headers: BROWSER });
-      if (!asked.ok) return broken(noAnswer(`${origin}${PATHS.login}`, asked.error.code));
+      if (!asked.ok) return broken(toNoAnswer(`${origin}${PATHS.login}`, asked.error));
       return judgeLogin(asked.value);
     },
   };
@@ -196,11 +198,11 @@ function toOpenFinding(answer: Answer, path: string): Finding {
   );
 }
 
-function noAnswer(url: string, code: string): Finding {
+function toNoAnswer(url: string, noAnswer: NoAnswer): Finding {
   return fail(
     'no_http_answer',
-    `${url} ${describeNoAnswer(code)}`,
-    'Look at the log of the ingress and of what is behind it.',
-    [`${url}: ${code}`],
+    `${url} ${describeNoAnswer(noAnswer)}`,
+    fixNoAnswer(noAnswer, 'Look at the log of the ingress and of what is behind it.'),
+    [`${url}: ${noAnswer.code}`],
   );
 }

@@ -8,7 +8,7 @@ import type { Config } from '@sallyport/config';
 import type { IssuerDocument } from '@sallyport/server/issuer';
 import { fail } from '../finding/finding.ts';
 import { broken, found, type Outcome, type Probe, skipped } from '../graph/probe.ts';
-import { type Ask, describeNoAnswer, type NoAnswer } from '../network/exchange.ts';
+import { type Ask, describeNoAnswer, fixNoAnswer, type NoAnswer } from '../network/exchange.ts';
 import { explainRefusal } from './refusal.ts';
 import type { HeldSecret } from './secrets.ts';
 import {
@@ -62,7 +62,7 @@ export function createServiceGrantProbe(
       const askedAt = now();
       const whole = { grant_type: 'client_credentials', ...form };
       const asked = await postGrant(ground.ask, url, { clientId, secret: secret.text }, whole);
-      if (!asked.ok) return noAnswer(url, asked.error);
+      if (!asked.ok) return toNoAnswer(url, asked.error);
       const { value: answer } = asked;
       const showWords = (words: string): string => show(words, secret.text);
       if (answer.accessToken !== '')
@@ -96,12 +96,12 @@ export function createWebGrantProbe(config: Config, ground: GrantGround): Probe 
       const form = madeUpCode(`${config.publicUrl}/callback`);
       const { clientId } = secret.use;
       const asked = await postGrant(ground.ask, url, { clientId, secret: secret.text }, form);
-      if (!asked.ok) return noAnswer(url, asked.error);
+      if (!asked.ok) return toNoAnswer(url, asked.error);
       const { value: answer } = asked;
       // The code is none. That the secret was looked at first shows in another answer to another one.
       if (answer.error === 'invalid_grant') {
         const madeUp = await postGrant(ground.ask, url, { clientId, secret: makeUp() }, form);
-        if (!madeUp.ok) return noAnswer(url, madeUp.error);
+        if (!madeUp.ok) return toNoAnswer(url, madeUp.error);
         const isOther =
           madeUp.value.error !== answer.error || madeUp.value.status !== answer.status;
         return isOther ? found(undefined) : skipped(UNPROVEN);
@@ -176,13 +176,16 @@ export const CHALLENGE: Form = {
   code_challenge_method: 'S256',
 };
 
-function noAnswer(url: string, { code }: NoAnswer): Outcome<never> {
+function toNoAnswer(url: string, noAnswer: NoAnswer): Outcome<never> {
   return broken(
     fail(
       'no_http_answer',
-      `the token endpoint ${url} ${describeNoAnswer(code)}`,
-      'Look at the log of the identity provider, and at a proxy in front of it.',
-      [`${url}: ${code}`],
+      `the token endpoint ${url} ${describeNoAnswer(noAnswer)}`,
+      fixNoAnswer(
+        noAnswer,
+        'Look at the log of the identity provider, and at a proxy in front of it.',
+      ),
+      [`${url}: ${noAnswer.code}`],
     ),
   );
 }

@@ -18,6 +18,7 @@ import {
   type Ask,
   describeAnswer,
   describeNoAnswer,
+  fixNoAnswer,
   isPage,
   readObject,
 } from '../network/exchange.ts';
@@ -117,8 +118,8 @@ async function fetchDocument(
       return broken(
         fail(
           'no_http_answer',
-          `the identity provider ${issuer} ${describeNoAnswer(asked.error.code)}`,
-          'Look at its log, and at a proxy in front of it.',
+          `the identity provider ${issuer} ${describeNoAnswer(asked.error)}`,
+          fixNoAnswer(asked.error, 'Look at its log, and at a proxy in front of it.'),
           [`${url}: ${asked.error.code}`],
         ),
       );

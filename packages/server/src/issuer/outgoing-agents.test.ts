@@ -74,6 +74,25 @@ describe('a request through a proxy', () => {
     expect(String((failure as Error).cause)).not.toContain('secret');
   });
 
+  it('goes through one that was set while the process ran, as http.setGlobalProxyFromEnv does: by another agent', async () => {
+    const texts: string[] = [];
+    const server = await startRawServer((socket, text) => {
+      texts.push(text);
+      socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
+    });
+    onTestFinished(() => server.close());
+    const runtime = process.getBuiltinModule('node:https');
+    const before = runtime.globalAgent;
+    onTestFinished(() => {
+      runtime.globalAgent = before;
+    });
+    const proxyEnv = { https_proxy: `http://127.0.0.1:${server.port}` };
+    runtime.globalAgent = new runtime.Agent({ proxyEnv });
+    const fetch = createPatientFetch(new Timers().schedule);
+    await expect(fetch(TOKEN, FORM)).rejects.toThrow(NotSentError);
+    expect(texts).toEqual([expect.stringMatching(/^CONNECT idp\.example:443 /)]);
+  });
+
   it.each(EVERY_STALL)(
     '%s through one that %s ends where the wait is called off, and the connection with it',
     async (_request, _what, { create, ...proxy }) => {

@@ -17,14 +17,14 @@ export interface AgentRequestOptions extends https.RequestOptions {
   readonly onBegun: (connection: Duplex) => void;
 }
 
-/** Creates the agents. Proxies are those that the runtime was started with. */
+/** Creates the agents. Proxies are those that the runtime has now: it was started with them, or a command has set them since. */
 export function createAgents(connections: Pick<http.AgentOptions, 'keepAlive' | 'timeout'>): {
   readonly http: http.Agent;
   readonly https: https.Agent;
 } {
   return {
-    http: new http.Agent({ ...connections, ...proxied(http) }),
-    https: new TunnelAgent({ ...connections, ...proxied(https) }),
+    http: new http.Agent({ ...connections, ...proxied('node:http') }),
+    https: new TunnelAgent({ ...connections, ...proxied('node:https') }),
   };
 }
 
@@ -41,7 +41,9 @@ class TunnelAgent extends https.Agent {
   }
 }
 
-function proxied({ globalAgent }: { readonly globalAgent: http.Agent }): http.AgentOptions {
+function proxied(module: 'node:http' | 'node:https'): http.AgentOptions {
+  // Not as it was imported: a proxy that is set later comes with another agent, which an import does not show.
+  const { globalAgent } = process.getBuiltinModule(module);
   const { proxyEnv } = (globalAgent as { readonly options?: http.AgentOptions }).options ?? {};
   return proxyEnv === undefined ? {} : { proxyEnv };
 }
