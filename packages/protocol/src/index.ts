@@ -77,6 +77,7 @@ export {
 } from './removed-headers.ts';
 export { accept, type Result, refuse } from './result.ts';
 export { type ForwardCredential, ROUTE_GROUPS, type RouteGroup } from './route-groups.ts';
+export { HEALTH_PATHS, RPC_PATHS } from './rpc-paths.ts';
 export {
   isSharedCacheHeader,
   SHARED_CACHE_HEADERS,

@@ -4,12 +4,11 @@
  * @module
  */
 
-import { PATHS, type RouteMatcher } from '@sallyport/protocol';
+import { HEALTH_PATHS, PATHS, type RouteMatcher } from '@sallyport/protocol';
 import { type CallerKind, classifyCaller } from './answer/caller.ts';
 import type { DoorOptions } from './doors/door-options.ts';
 import { createNodeDoor } from './doors/node-http.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from './listener/connections.ts';
-import { HEALTH_PATHS } from './metadata/rpc-methods.ts';
 import { sendUnimplemented } from './metadata/unimplemented.ts';
 import type { MetadataPart } from './metadata-part.ts';
 import type { Identity } from './verdict/verdict.ts';

@@ -4,11 +4,11 @@
  * @module
  */
 
+import { HEALTH_PATHS, RPC_PATHS } from '@sallyport/protocol';
 import type { HealthOptions } from './health/health-service.ts';
 import type { Log } from './log/log.ts';
 import { createRestDoor, type MetadataOptions, type RestDoor } from './metadata/rest-door.ts';
 import { createRpcDoor, type RpcDoor } from './metadata/rpc-door.ts';
-import { HEALTH_PATHS, RPC_PATHS } from './metadata/rpc-methods.ts';
 
 /** What answers by metadata. */
 export interface MetadataPart {
@@ -27,7 +27,7 @@ export function createMetadataPart(
   const rpc = createRpcDoor({
     paths: metadata === undefined ? HEALTH_PATHS : RPC_PATHS,
     async load() {
-      const { createRpcServices } = await import('./metadata/rpc-services.ts');
+      const { createRpcServices } = await import('./rpc-services.ts');
       return createRpcServices({ metadata, health, log });
     },
     log,

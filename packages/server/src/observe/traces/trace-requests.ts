@@ -4,9 +4,8 @@
  * @module
  */
 
-import { PATHS } from '@sallyport/protocol';
+import { PATHS, RPC_PATHS } from '@sallyport/protocol';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../listener/connections.ts';
-import { RPC_PATHS } from '../../metadata/rpc-methods.ts';
 import type { RequestSpan, SpanDescription, Tracer } from '../../trace/tracer.ts';
 
 /** RFC 9110 section 9 and RFC 5789. A caller can make up any other, so those share one name. */

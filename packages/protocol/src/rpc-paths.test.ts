@@ -1,12 +1,12 @@
+import { describe, expect, it } from 'vitest';
 import {
   AuthMetadataService,
   AuthMetadataService2,
   Health,
   IdentityService,
   IdentityService2,
-} from '@sallyport/protocol/protobuf';
-import { describe, expect, it } from 'vitest';
-import { HEALTH_PATHS, RPC_PATHS } from './rpc-methods.ts';
+} from './protobuf.ts';
+import { HEALTH_PATHS, RPC_PATHS } from './rpc-paths.ts';
 
 interface Service {
   readonly typeName: string;

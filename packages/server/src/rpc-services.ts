@@ -5,13 +5,13 @@
  * @module
  */
 
-import { type HealthOptions, registerHealth } from '../health/health-service.ts';
-import type { Log } from '../log/log.ts';
-import { registerAuthMetadata } from './auth-metadata-service.ts';
-import { registerIdentity } from './identity-service.ts';
-import type { MetadataOptions } from './rest-door.ts';
-import type { RpcDoor } from './rpc-door.ts';
-import { createRpcHandler } from './rpc-handler.ts';
+import { type HealthOptions, registerHealth } from './health/health-service.ts';
+import type { Log } from './log/log.ts';
+import { registerAuthMetadata } from './metadata/auth-metadata-service.ts';
+import { registerIdentity } from './metadata/identity-service.ts';
+import type { MetadataOptions } from './metadata/rest-door.ts';
+import type { RpcDoor } from './metadata/rpc-door.ts';
+import { createRpcHandler } from './metadata/rpc-handler.ts';
 
 /** What the services answer from. */
 export interface RpcServicesOptions {
