@@ -59,10 +59,11 @@ describe('Proxies of the environment', () => {
   it('are used by sallyport idp', async () => {
     const args = ['idp', 'plan', '--provider', 'keycloak', '--public-url', 'https://p.example.com'];
     const issuer = ['--issuer', 'https://keycloak.example.com/realms/a'];
-    const { code } = await home.run([...args, ...issuer], {
+    const { code, stderr } = await home.run([...args, ...issuer], {
       HTTPS_PROXY: proxy,
       SALLYPORT_IDP_ADMIN_PASSWORD: 'canary',
     });
+    expect(stderr).toContain('does not answer: the proxy makes no tunnel to it');
     expect([code, lines]).toEqual([5, ['CONNECT keycloak.example.com:443 HTTP/1.1']]);
   });
 

@@ -13,6 +13,7 @@ describe('Why a server could not be reached', () => {
     ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'not trusted'],
     ['ERR_TLS_CERT_ALTNAME_INVALID', 'another name'],
     ['ETIMEDOUT', 'in time'],
+    ['ERR_PROXY_TUNNEL', 'no tunnel'],
   ])('%s underneath a failure is reported in words: %s', (code, words) => {
     expect(findNetworkCause(under(under(coded(code))))?.why).toContain(words);
   });

@@ -47,6 +47,13 @@ const CAUSES: ReadonlyMap<string, NetworkCause> = new Map([
     'ERR_TLS_CERT_ALTNAME_INVALID',
     { why: 'its certificate is for another name', hint: 'Compare the address.' },
   ],
+  [
+    'ERR_PROXY_TUNNEL',
+    {
+      why: 'the proxy makes no tunnel to it',
+      hint: 'Compare HTTPS_PROXY and NO_PROXY, and look at the log of the proxy.',
+    },
+  ],
   ['ERR_SSL_PACKET_LENGTH_TOO_LONG', NOT_TLS],
   ['ERR_SSL_WRONG_VERSION_NUMBER', NOT_TLS],
   ['ETIMEDOUT', SLOW],

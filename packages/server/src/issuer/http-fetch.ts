@@ -18,6 +18,15 @@ export class NotSentError extends Error {
   override readonly name = 'NotSentError';
 }
 
+/** There was no connection in time. With the code that the system has for it. */
+class ConnectTimeout extends Error {
+  readonly code = 'ETIMEDOUT';
+
+  constructor() {
+    super(`no connection within ${CONNECT_TIMEOUT_MS / 1_000} s`);
+  }
+}
+
 /** What {@link createHttpFetch} needs. */
 export interface HttpFetchOptions {
   readonly schedule: Schedule;
@@ -97,9 +106,7 @@ export function createHttpFetch({
       if (sent.socket === null) fail(cause);
     };
     const onAbort = () => giveUp(signal?.reason as Error);
-    const cancel = schedule(CONNECT_TIMEOUT_MS, () =>
-      giveUp(new Error(`no connection within ${CONNECT_TIMEOUT_MS / 1_000} s`)),
-    );
+    const cancel = schedule(CONNECT_TIMEOUT_MS, () => giveUp(new ConnectTimeout()));
     signal?.addEventListener('abort', onAbort, { once: true });
     sent.on('socket', (socket) =>
       whenConnected(socket, () => {
