@@ -25,7 +25,7 @@ export function createMetadataPart(
   log: Log,
 ): MetadataPart {
   const rpc = createRpcDoor({
-    paths: metadata === undefined ? HEALTH_PATHS : RPC_PATHS,
+    paths: new Set(metadata === undefined ? HEALTH_PATHS : RPC_PATHS),
     async load() {
       const { createRpcServices } = await import('./rpc-services.ts');
       return createRpcServices({ metadata, health, log });
