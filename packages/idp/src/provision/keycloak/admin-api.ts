@@ -46,8 +46,8 @@ export interface KeycloakAdmin {
   remove(path: string): Promise<void>;
 }
 
-/** A page of a hundred clients with many mappers each is a tenth of it. */
-const LIMITS: ExchangeLimits = { timeoutMs: 20_000, bodyMaxBytes: 16_777_216 };
+/** To make a realm takes a slow Keycloak half a minute. A page of a hundred clients with many mappers is a tenth of the size. */
+const LIMITS: ExchangeLimits = { timeoutMs: 60_000, bodyMaxBytes: 16_777_216 };
 /** Administrators' tokens live for a minute unless the realm says otherwise. */
 const TOKEN_USE_MS = 30_000;
 /** Half of each second that a token says it lives. */
