@@ -1,9 +1,9 @@
 import type { AgentOptions } from 'node:http';
 import { globalAgent } from 'node:https';
-import type { Socket } from 'node:net';
+import { Socket } from 'node:net';
 import { Timers } from '@sallyport/testing/time/timers';
 import { startRawServer } from '@sallyport/testing/wire/raw-server';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { NotSentError } from './http-fetch.ts';
 import { createPatientFetch } from './patient-fetch.ts';
 import { createPlainFetch } from './plain-fetch.ts';
@@ -92,6 +92,22 @@ describe('a request through a proxy', () => {
     await expect(fetch(TOKEN, FORM)).rejects.toThrow(NotSentError);
     expect(texts).toEqual([expect.stringMatching(/^CONNECT idp\.example:443 /)]);
   });
+
+  it.each(FETCHES)(
+    '%s: a tunnel is not limited by what an idle connection has',
+    async (_, create) => {
+      const limits = vi.spyOn(Socket.prototype, 'setTimeout');
+      onTestFinished(() => limits.mockRestore());
+      const { fetch, stalled } = await setup(create, { pieces: 1, proxy: () => undefined });
+      const calledOff = new AbortController();
+      const failed = fetch(TOKEN, { ...FORM, signal: calledOff.signal }).catch(() => undefined);
+      const socket = await stalled;
+      expect(limits.mock.calls.filter(([ms]) => ms > 0)).toEqual([]);
+      calledOff.abort(TIME_IS_UP);
+      await failed;
+      await closeOf(socket);
+    },
+  );
 
   it.each(EVERY_STALL)(
     '%s through one that %s ends where the wait is called off, and the connection with it',

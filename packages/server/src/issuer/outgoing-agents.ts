@@ -33,7 +33,8 @@ class TunnelAgent extends https.Agent {
     options: https.RequestOptions,
     callback?: (error: Error | null, connection: Duplex) => void,
   ): Duplex | null | undefined {
-    const connection = super.createConnection(options, callback);
+    // The limit of an idle connection would be that of a tunnel, too.
+    const connection = super.createConnection({ ...options, timeout: 0 }, callback);
     // While a tunnel comes to stand the runtime has moments without a listener, in which a failure would end the process.
     connection?.on('error', () => undefined);
     if (connection) (options as AgentRequestOptions).onBegun(connection);
