@@ -60,7 +60,12 @@ export async function openPlatform(
   const storeChoice = readStoreChoice(environment, settings.disableKeyring);
   if (!storeChoice.ok) return storeChoice;
   const endpoint = settings.endpoint?.origin ?? '';
-  const network = await createFetch({ ...settings, endpoint }, environment, stdio.conceal);
+  const network = await createFetch(
+    { ...settings, endpoint },
+    environment,
+    stdio.conceal,
+    createLateFetch,
+  );
   if (!network.ok) return network;
   const parts = {
     profile,
@@ -70,6 +75,17 @@ export async function openPlatform(
     warn: (sentence: string) => stdio.error(`warning: ${sentence}`),
   };
   return accept(createPlatform(parts, sources));
+}
+
+/** Loads what sends with the first request: a command that finds its token in the store sends none. */
+function createLateFetch(): typeof fetch {
+  let loading: Promise<typeof fetch> | undefined;
+  return async (input, init) => {
+    loading ??= import('../process/plain-fetch.ts').then(({ createCommandFetch }) =>
+      createCommandFetch(),
+    );
+    return (await loading)(input, init);
+  };
 }
 
 function toFailure(problems: readonly ConfigProblem[], isProfileKnown: boolean): Failure {
