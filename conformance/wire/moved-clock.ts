@@ -23,7 +23,7 @@ export interface MovedClock {
    *
    * @param stopped - Processes that cannot confirm, because they were sent SIGSTOP.
    *
-   * @throws Naming the process that has not confirmed within 10 s.
+   * @throws Naming the process that has not confirmed within 30 s.
    */
   advance(ms: number, stopped?: readonly number[]): Promise<void>;
   /** Processes that still run keep the offset they have. */
