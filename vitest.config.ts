@@ -31,8 +31,8 @@ const inMemory = { STATE_IN_MEMORY: '/dev/shm' };
 
 const leftFolders = 'tools/suite/left-folders.ts';
 
-/** They start the command. */
-const globalSetup = [leftFolders, 'tools/suite/built-command.ts'];
+/** They start the command, some on the one port of its redirect URI. */
+const globalSetup = [leftFolders, 'tools/suite/redirect-port.ts', 'tools/suite/built-command.ts'];
 
 /** They measure what a process does under load: nothing else runs beside them. */
 const UNDER_LOAD = [

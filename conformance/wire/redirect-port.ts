@@ -4,22 +4,27 @@
  * @module
  */
 
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { isTaken } from '@sallyport/testing/wire/ports';
 
 /** Registered for the native app (requirement, "Limits"). */
 export const REDIRECT_PORT = 53_593;
-/** The process that listens here may use the redirect port, until it closes this one or ends. */
-const TURNSTILE_PORT = 53_592;
+/**
+ * The process that listens here may use the redirect port, until it closes this one or ends. Neither a system gives it
+ * to anything, nor `freePort` to a test.
+ */
+const TURNSTILE_PORT = 32_760;
 const HOST = '127.0.0.1';
 const POLL_MS = 100;
 
 /** Waits for its turn, and until the port is free; the result gives it back. */
 export async function holdRedirectPort(): Promise<() => Promise<void>> {
   for (;;) {
-    const turnstile = await enter();
+    const turnstile = await listen(TURNSTILE_PORT);
     if (turnstile !== undefined) {
-      const reservation = (await isTaken(REDIRECT_PORT)) ? undefined : await reserve();
+      const reservation = (await isTaken(REDIRECT_PORT))
+        ? undefined
+        : await reserve(TURNSTILE_PORT);
       if (reservation !== undefined)
         return async () => {
           reservation.resetAndDestroy();
@@ -31,12 +36,24 @@ export async function holdRedirectPort(): Promise<() => Promise<void>> {
   }
 }
 
-function enter(): Promise<Server | undefined> {
+/**
+ * Keeps the port from being given to connections for as long as this process lives: what has used it once keeps it for
+ * a minute after its end, in which a test would wait. Does nothing where another process has it.
+ */
+export async function keepRedirectPort(): Promise<void> {
+  const server = await listen(0);
+  if (server === undefined) return;
+  server.unref();
+  const reservation = await reserve((server.address() as AddressInfo).port);
+  reservation?.unref();
+}
+
+function listen(port: number): Promise<Server | undefined> {
   // A reservation ends by a reset.
-  const server = createServer((socket) => socket.on('error', () => {}));
+  const server = createServer((socket) => socket.on('error', () => {}).unref());
   return new Promise((resolve) => {
     server.once('error', () => resolve(undefined));
-    server.listen(TURNSTILE_PORT, HOST, () => resolve(server));
+    server.listen(port, HOST, () => resolve(server));
   });
 }
 
@@ -44,9 +61,8 @@ function enter(): Promise<Server | undefined> {
  * The port lies among those that a system gives to `listen(0)` and to connections. One that a connection has been bound
  * to is given to neither (Linux), and can be listened on by who asks for it.
  */
-function reserve(): Promise<Socket | undefined> {
-  const address = { host: HOST, port: TURNSTILE_PORT };
-  const socket = connect({ ...address, localAddress: HOST, localPort: REDIRECT_PORT });
+function reserve(port: number): Promise<Socket | undefined> {
+  const socket = connect({ host: HOST, port, localAddress: HOST, localPort: REDIRECT_PORT });
   return new Promise((resolve) => {
     socket.once('error', () => resolve(undefined));
     socket.once('connect', () => resolve(socket));
