@@ -127,16 +127,22 @@ describe('The installed command', () => {
   });
 
   it.runIf(process.platform === 'linux')(
-    'takes at most 85 MB of memory when it is ready to serve',
+    'takes at most 85 MB of memory when it is ready to serve: the median of three starts',
     async () => {
-      const service = await startService({}, [], { place: installedAt(file) });
-      try {
-        const isReady = async () => (await exchange(`${service.url}/readyz`)).status;
-        await expect.poll(isReady, { timeout: 30_000 }).toBe(200);
-        expect(usageOf([service.running.pid]).rssBytes / MB).toBeLessThan(85);
-      } finally {
-        await service.stop();
+      const sizes: number[] = [];
+      for (let start = 0; start < 3; start += 1) {
+        const service = await startService({}, [], { place: installedAt(file) });
+        try {
+          const isReady = async () => (await exchange(`${service.url}/readyz`)).status;
+          await expect.poll(isReady, { timeout: 30_000 }).toBe(200);
+          sizes.push(usageOf([service.running.pid]).rssBytes / MB);
+        } finally {
+          await service.stop();
+        }
       }
+      console.log(`ready to serve: ${sizes.map((size) => size.toFixed(1)).join(', ')} MB`);
+      // When the collector ran in the start differs from one to the next.
+      expect(sizes.toSorted((a, b) => a - b)[1]).toBeLessThan(85);
     },
   );
 });
