@@ -1,6 +1,6 @@
 /**
  * The RPC services of metadata, identity and health. Imported at the first call: the RPC library and the messages take
- * 2 MiB.
+ * 3 MiB.
  *
  * @module
  */
