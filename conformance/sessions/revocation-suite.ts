@@ -72,6 +72,7 @@ async function expectEndsEverywhere(
 
   for (const { answers } of watchesEnded) {
     const admitted = answers.filter(({ status }) => status === 200);
+    expect(admitted.length).toBeGreaterThan(0);
     const later = askedAfter(answers, acknowledgedAt + WITHIN_MS);
     expect(later.filter(({ status }) => status === 200)).toEqual([]);
     // Once refused, refused for good.

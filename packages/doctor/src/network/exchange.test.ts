@@ -43,6 +43,15 @@ describe('A request without an answer', () => {
     expect(fixNoAnswer(refusal, 'otherwise')).toBe('otherwise');
   });
 
+  it('through a proxy, where the server may be what is silent, comes with both cures', async () => {
+    for (const code of ['ECONNRESET', 'ETIMEDOUT'])
+      expect(fixNoAnswer(await refusalOf(withCode(code), PROXY), 'Look there.')).toMatch(
+        /HTTPS_PROXY.* If the proxy reached the server: Look there\.$/,
+      );
+    const refused = await refusalOf(withCode('ECONNREFUSED'), PROXY);
+    expect(fixNoAnswer(refused, 'Look there.')).not.toContain('Look there.');
+  });
+
   it('that was not sent in time is a time-out', async () => {
     const timeUp = new DOMException('time is up', 'TimeoutError');
     const notSent = new Error('nothing was sent', { cause: timeUp });

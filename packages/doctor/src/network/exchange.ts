@@ -45,14 +45,19 @@ export function describeNoAnswer({ code, proxy }: NoAnswer): string {
 
 /** What to do about it: of a way through a proxy that is not open, to look at that. */
 export function fixNoAnswer(noAnswer: NoAnswer, otherwise: string): string {
-  return isOfProxy(noAnswer)
-    ? 'Compare HTTPS_PROXY, HTTP_PROXY and NO_PROXY, and look at the log of that proxy.'
-    : otherwise;
+  if (!isOfProxy(noAnswer)) return otherwise;
+  const fix = 'Compare HTTPS_PROXY, HTTP_PROXY and NO_PROXY, and look at the log of that proxy.';
+  return mayBeOfServer(noAnswer) ? `${fix} If the proxy reached the server: ${otherwise}` : fix;
 }
 
 /** A certificate is of the server behind the proxy, which was reached then. */
 function isOfProxy({ code, proxy }: NoAnswer): boolean {
   return proxy !== '' && !/CERT|SIGNATURE|TLS|SSL|^HPE_/.test(code);
+}
+
+/** Whether the server behind an open way may be what is silent or closes the connection. */
+function mayBeOfServer({ code }: NoAnswer): boolean {
+  return /^(?:ETIMEDOUT|ECONNRESET|EPIPE)$|^UND_ERR/.test(code);
 }
 
 /** Sends one request. A redirect is an answer like any other, so that what was sent goes nowhere else. */

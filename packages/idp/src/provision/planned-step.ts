@@ -28,7 +28,7 @@ export function isPending({ action }: PlannedStep): boolean {
   return action !== 'unchanged';
 }
 
-/** Hears of each pending step as its first request is about to leave, and once its last one was answered. */
+/** Hears of each step, one that changes nothing included, as its first request is about to leave, and once its last one was answered. */
 export type StepListener = (
   step: Pick<PlannedStep, 'kind' | 'name'>,
   state: 'begun' | 'done',

@@ -61,6 +61,16 @@ describe('The door of RPC calls', () => {
     expect([loads, logged.length]).toEqual([2, 1]);
   });
 
+  it('answers 503 where what was loaded throws or does not have the path', async () => {
+    const throwing = await serve(async () => () => {
+      throw new Error('a defect');
+    });
+    expect((await throwing.post(PATH)).status).toBe(503);
+    const without = await serve(async () => () => false);
+    expect((await without.post(PATH)).status).toBe(503);
+    expect([throwing.logged.length, without.logged.length]).toEqual([1, 1]);
+  });
+
   it('hands over no call whose client has gone', async () => {
     const { load, loading, begun } = loadingByHand();
     const { post, closed } = await serve(load);

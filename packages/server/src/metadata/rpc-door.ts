@@ -28,7 +28,8 @@ export interface RpcDoorOptions {
 
 /**
  * Creates the door. A call that comes while the services cannot be loaded is answered 503, which gRPC's clients take for
- * UNAVAILABLE; the next one tries again. Nothing but files that were replaced under the running process leads there.
+ * UNAVAILABLE; the next one tries again. Files that were replaced under the running process lead there, and a process
+ * without a free file descriptor; Node before 26 remembers such a failure until the process is started again.
  */
 export function createRpcDoor({ paths, load, log }: RpcDoorOptions): RpcDoor {
   let loaded: RpcDoor | undefined;
@@ -38,13 +39,14 @@ export function createRpcDoor({ paths, load, log }: RpcDoorOptions): RpcDoor {
     try {
       loading ??= load();
       loaded = await loading;
+      // The caller may have gone.
+      if (isGone(res) || loaded(req, res, identity)) return;
+      throw new Error('no loaded service has the path');
     } catch (cause) {
       loading = undefined;
       log('warn', 'rpc_broken_off', { rpc: path, failure: describeFailure(cause) });
-      send(res, { status: 503, headers: NO_STORE_HEADERS, body: '' });
-      return;
+      if (!res.headersSent) send(res, { status: 503, headers: NO_STORE_HEADERS, body: '' });
     }
-    if (!isGone(res)) loaded(req, res, identity);
   };
 
   return function rpcDoor(req, res, identity) {

@@ -39,9 +39,14 @@ export async function freePort(): Promise<number> {
   for (;;) {
     own.block ??= takeBlock(own.chosen);
     const block = own.block;
+    const forget = () => {
+      if (own.block === block) own.block = undefined;
+    };
+    // Blocks become free as other processes end.
+    block.catch(forget);
     const port = (await block).shift();
     if (port === undefined) {
-      if (own.block === block) own.block = undefined;
+      forget();
       continue;
     }
     own.chosen.add(port);

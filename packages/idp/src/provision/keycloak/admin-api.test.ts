@@ -65,6 +65,16 @@ describe('The admin interface of a Keycloak', () => {
     expect([refused.pauses, made.pauses]).toEqual([[], []]);
   });
 
+  it('behind a proxy that gives up may have done what was asked: that is no refusal', async () => {
+    for (const [status, code] of [
+      [504, 'SP_IDP_UNREACHABLE'],
+      [500, 'SP_IDP_PROTOCOL'],
+    ] as const) {
+      const { admin } = await answering('/admin/realms/a', { status });
+      expect(await messageOf(admin.post('/a', {}))).toContain(code);
+    }
+  });
+
   it('an answer that is cut off is refused, and no part of it is shown: it may hold a secret', async () => {
     const { admin } = await answering('/admin/realms/a', { body: '{"value":"canary-secret' });
     const message = await messageOf(admin.get('/a'));

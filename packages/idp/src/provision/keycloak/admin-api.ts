@@ -46,8 +46,10 @@ export interface KeycloakAdmin {
   remove(path: string): Promise<void>;
 }
 
-/** To make a realm takes a slow Keycloak half a minute. A page of a hundred clients with many mappers is a tenth of the size. */
-const LIMITS: ExchangeLimits = { timeoutMs: 60_000, bodyMaxBytes: 16_777_216 };
+/** A page of a hundred clients with many mappers each is a tenth of the size. */
+const LIMITS: ExchangeLimits = { timeoutMs: 20_000, bodyMaxBytes: 16_777_216 };
+/** To make a realm takes a slow Keycloak half a minute. */
+const REALM_LIMITS: ExchangeLimits = { ...LIMITS, timeoutMs: 60_000 };
 /** Administrators' tokens live for a minute unless the realm says otherwise. */
 const TOKEN_USE_MS = 30_000;
 /** Half of each second that a token says it lives. */
@@ -76,7 +78,7 @@ export function pathOf(...segments: readonly string[]): string {
 /**
  * Creates the interface. Sends nothing yet.
  *
- * Its functions throw {@link SallyportError}: `SP_IDP_UNREACHABLE` when the Keycloak does not answer,
+ * Its functions throw {@link SallyportError}: `SP_IDP_UNREACHABLE` when the Keycloak does not answer, or a proxy in its place (502 to 504),
  * `SP_CONFIG_INVALID` when it refuses the administrator or what the administrator may do, `SP_IDP_PROTOCOL` when it
  * answers anything else that is unexpected, or more than 16 MiB. No message holds a secret, or anything of an answer but
  * Keycloak's own words for a refusal. A redirect is not followed. A request other than POST that the server fails to
@@ -86,9 +88,14 @@ export function createKeycloakAdmin(options: KeycloakAdminOptions): KeycloakAdmi
   const { url, adminRealm, credentials, now = Date.now, pause = pauseFor } = options;
   let token: { readonly value: string; readonly until: number } | undefined;
 
-  async function send(what: string, address: string, init: RequestInit): Promise<JsonAnswer> {
+  async function send(
+    what: string,
+    address: string,
+    init: RequestInit,
+    limits = LIMITS,
+  ): Promise<JsonAnswer> {
     try {
-      return await exchangeJson(options.fetch, address, init, LIMITS);
+      return await exchangeJson(options.fetch, address, init, limits);
     } catch (cause) {
       if (cause instanceof OversizedAnswer)
         throw new SallyportError('SP_IDP_PROTOCOL', {
@@ -124,15 +131,14 @@ export function createKeycloakAdmin(options: KeycloakAdminOptions): KeycloakAdmi
 
   async function ask(method: string, path: string, body?: object): Promise<JsonAnswer> {
     const what = `${method} /admin/realms${path}`;
-    const sendOnce = async () =>
-      send(what, `${url}/admin/realms${path}`, {
-        method,
-        headers: {
-          authorization: `Bearer ${await authorize()}`,
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
+    const sendOnce = async () => {
+      const headers = {
+        authorization: `Bearer ${await authorize()}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      };
+      const init = { method, headers, ...(body && { body: JSON.stringify(body) }) };
+      return send(what, `${url}/admin/realms${path}`, init, path === '' ? REALM_LIMITS : LIMITS);
+    };
     let answer = await sendOnce();
     for (const ms of method === 'POST' ? [] : PAUSES_MS) {
       if (answer.status < SERVER_ERRORS_FROM) break;
@@ -143,7 +149,10 @@ export function createKeycloakAdmin(options: KeycloakAdminOptions): KeycloakAdmi
     if ((status >= 200 && status < 300) || status === NOT_FOUND) return answer;
     const lack = status === 403 ? describeLack(roleFor(method, path), path, adminRealm) : undefined;
     const why = status === CONFLICT ? '; something made it meanwhile: run the command again' : '';
-    throw new SallyportError(lack === undefined ? 'SP_IDP_PROTOCOL' : 'SP_CONFIG_INVALID', {
+    // Behind a proxy that gave up, Keycloak may still do what was asked.
+    const isOpen = status > SERVER_ERRORS_FROM;
+    const code = isOpen ? 'SP_IDP_UNREACHABLE' : 'SP_IDP_PROTOCOL';
+    throw new SallyportError(lack === undefined ? code : 'SP_CONFIG_INVALID', {
       component: 'keycloak',
       detail:
         lack === undefined
