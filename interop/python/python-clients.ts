@@ -10,6 +10,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { cacheFolder } from '../../tools/cluster/go-tools.ts';
 import { findPart, type Part, partAt } from '../parts.ts';
 
 /** What is installed together, and where it is pinned. */
@@ -26,7 +27,6 @@ const PROVIDER: Packages = {
   name: 'oidc-provider-mock',
   requirements: new URL('provider-requirements.txt', import.meta.url).pathname,
 };
-const CACHE = new URL('../../node_modules/.cache/sallyport-interop', import.meta.url).pathname;
 const INSTALL_MS = 8 * 60_000;
 
 const execute = promisify(execFile);
@@ -45,8 +45,8 @@ export function findPythonProvider(): Promise<Part> {
  * Finds the interpreter that has the packages; makes its environment when it is not there yet, which
  * takes a minute once.
  *
- * The environment lies below the folder that `SALLYPORT_INTEROP_CACHE` names, by default below
- * `node_modules`, in a folder named after the pinned versions: others make another one. Without
+ * The environment lies in the cache folder of the tools, in a folder named after the pinned versions: others make
+ * another one. Without
  * Python 3, `venv` or the package index the part is missing.
  */
 async function findPackages({ name, requirements }: Packages): Promise<Part> {
@@ -64,7 +64,7 @@ async function findPackages({ name, requirements }: Packages): Promise<Part> {
 async function environmentOf(python: string, requirements: string): Promise<string> {
   const { stdout: version } = await execute(python, ['--version']);
   const key = createHash('sha256').update(version).update(readFileSync(requirements)).digest('hex');
-  const cache = process.env['SALLYPORT_INTEROP_CACHE'] ?? CACHE;
+  const cache = cacheFolder();
   const folder = join(cache, `python-${key.slice(0, 16)}`);
   const interpreter = (root: string): string => join(root, 'bin', 'python');
   if (existsSync(interpreter(folder))) return interpreter(folder);

@@ -79,7 +79,6 @@ export const LONG_FILES: readonly string[] = [
   'interop/package/tarballs.test.ts',
   'interop/prometheus/monitoring.test.ts',
   'interop/python/agent.test.ts',
-  'interop/python/external-provider.test.ts',
   'interop/python/released-clients.test.ts',
   'interop/redis/cluster.test.ts',
   'interop/redis/sentinel.test.ts',
