@@ -9,6 +9,8 @@
 import { spawn } from 'node:child_process';
 
 const SCRIPTS = ['format:check', 'types', 'lint', 'unused'] as const;
+/** The compiler and the linter's part that reads types are Go programs: collecting seldom saves a fifth of the time for a tenth more memory. */
+const ENVIRONMENT = { GOGC: '400', ...process.env };
 
 const checks = SCRIPTS.map((script) => ({ script, ended: run(script) }));
 for (const { script, ended } of checks) {
@@ -21,7 +23,10 @@ for (const { script, ended } of checks) {
 /** Runs a script to its end; one that cannot be started counts as failed. */
 function run(script: string): Promise<{ isGood: boolean; output: string }> {
   const { promise, resolve } = Promise.withResolvers<{ isGood: boolean; output: string }>();
-  const child = spawn('npm', ['run', '--silent', script], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn('npm', ['run', '--silent', script], {
+    env: ENVIRONMENT,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let output = '';
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text: string) => {
